@@ -1,0 +1,39 @@
+# Everything from a clean clone: `make demo` shows the main job, `make test` proves it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: setup demo test lint bench soak docs clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml scripts/setup.sh
+	PYTHON="$(PYTHON)" bash scripts/setup.sh $(VENV)
+	@touch $(STAMP)
+
+demo: setup
+	@$(BIN)/python scripts/demo.py
+
+test: setup lint
+	$(BIN)/python -m pytest -n auto
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/reference.py --check
+
+bench: setup
+	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/secrets.py
+
+soak: setup
+	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -n 2 tests/faults -s
+
+docs: setup
+	$(BIN)/python scripts/reference.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

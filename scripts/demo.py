@@ -1,0 +1,134 @@
+"""`make demo`: the main job on real material: this repository's decisions, and a real conversation if at hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import recollect
+from recollect.store.check import check
+
+HERE = Path(__file__).parents[1]
+TALKS = HERE.parent / "shared" / "data" / "conv" / "locomo_conversations_0-4.json"
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="recollect-demo-"))
+    try:
+        decisions(folder)
+        corrections(folder)
+        killed(folder)
+        conversation(folder)
+        say("\nThat was Recollect: one file, no server, no key. `recollect --help` shows the rest.")
+    finally:
+        shutil.rmtree(folder)
+
+
+def decisions(folder: Path) -> None:
+    title("1. A project learns its own decisions")
+    run(folder, "init", "--project", "demo")
+    drafts = "\n".join(json.dumps(draft) for page in sorted(HERE.glob("docs/decisions/*.md")) for draft in parts(page))
+    run(folder, "remember", "--jsonl", stdin=drafts)
+    for question in (
+        "why not the sqlite3 module of the standard library?",
+        "can a forgotten memory be brought back?",
+        "what keeps writers from waiting for ever?",
+    ):
+        run(folder, "recall", question, "-k", "2")
+
+
+def parts(page: Path) -> list[dict[str, object]]:
+    """Each paragraph and list item of a decision, as a memory about that page."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.split(r"\n\s*\n|\n- ", text.partition("\n")[2])
+    flat = [re.sub(r"\s+", " ", re.sub(r"[*`]", "", block)).strip() for block in blocks]
+    name = str(page.relative_to(HERE))
+    return [{"content": block, "kind": "decision", "files": [name]} for block in flat if len(block.split()) > 6]
+
+
+def corrections(folder: Path) -> None:
+    title("2. Corrections stick, secrets do not")
+    run(folder, "remember", "The API listens on port 8080.", "--kind", "fact")
+    run(folder, "remember", "The API now listens on port 9090.", "--kind", "fact")
+    run(folder, "recall", "API port")
+    with recollect.open(folder) as memory:
+        run(folder, "reject", memory.recall("API port", track=False).hits[0].id, "--why", "it is behind a proxy")
+    run(folder, "remember", "The API now listens on port 9090.", "--kind", "fact")
+    run(folder, "undo")
+    run(folder, "remember", "CI uses token " + "ghp_" + "x7K2m9Q4" * 4 + "Zr81" + " for releases.")
+
+
+def killed(folder: Path) -> None:
+    title("3. kill -9 in the middle of writing")
+    program = (
+        "import sys, recollect\n"
+        "with recollect.open(sys.argv[1]) as memory:\n"
+        "    for n in range(100000):\n"
+        "        print(memory.remember(f'Pebble {n} was counted.', kind='episode').id, flush=True)\n"
+    )
+    acknowledged: list[str] = []
+    for _ in range(5):
+        writer = subprocess.Popen([sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE, text=True)
+        time.sleep(1.0)
+        os.kill(writer.pid, signal.SIGKILL)
+        assert writer.stdout is not None
+        acknowledged += [line.strip() for line in writer.stdout.readlines() if line.endswith("\n")]
+        writer.wait()
+    with recollect.open(folder) as memory:
+        lost = [id for id in acknowledged if not memory.store.memories.get_many([id]).memories]
+        sound = check(memory.store).ok
+    say(
+        f"5 kills, {len(set(acknowledged)):,} acknowledged writes, {len(lost)} lost; every row and index sound: {sound}"
+    )
+
+
+def conversation(folder: Path) -> None:
+    title("4. A real conversation")
+    if not TALKS.exists():
+        say("(no conversation data beside this checkout; skipped)")
+        return
+    talk = json.loads(TALKS.read_text(encoding="utf-8"))[0]
+    turns = [(turn, key) for key, value in talk["conversation"].items() if isinstance(value, list) for turn in value]
+    with recollect.open(folder / "talk.db", project="talk") as memory:
+        start = time.perf_counter()
+        memory.remember_all(
+            recollect.Draft(f"{turn['speaker']}: {turn['text']}", kind="episode", session=key, tags=[turn["dia_id"]])
+            for turn, key in turns
+        )
+        taken = time.perf_counter() - start
+        say(f"{len(turns)} turns remembered in {taken:.2f} s")
+        found = asked = 0
+        for question in talk["qa"]:
+            gold = {id for id in question.get("evidence", []) if re.fullmatch(r"D\d+:\d+", id)}
+            if gold and question["category"] != 5:
+                hits = memory.recall(question["question"], k=10, track=False)
+                asked += 1
+                found += bool(gold & {tag for hit in hits for tag in hit.memory.tags})
+        say(f"{asked} questions by keyword alone: evidence among the first ten for {found} ({found / asked:.0%})")
+
+
+def title(text: str) -> None:
+    say(f"\n\033[1m{text}\033[0m" if sys.stdout.isatty() else f"\n{text}")
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def run(folder: Path, *words: str, stdin: str | None = None) -> None:
+    shown = " ".join(f'"{word}"' if " " in word else word for word in words)
+    say(f"$ recollect {re.sub(r'ghp_[A-Za-z0-9]+', 'ghp_…', shown)}")
+    command = [sys.executable, "-m", "recollect", *words, "--store", str(folder)]
+    subprocess.run(command, input=stdin, text=True, check=False, stderr=subprocess.STDOUT)
+
+
+if __name__ == "__main__":
+    main()

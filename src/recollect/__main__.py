@@ -1,0 +1,7 @@
+"""`python -m recollect`."""
+
+import sys
+
+from recollect.interfaces.cli import main
+
+sys.exit(main())

@@ -1,0 +1,142 @@
+"""The same memory for asyncio: the same names on worker threads, because the work below is blocking C that frees the
+interpreter. A test compares every name and signature with the synchronous façade."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from recollect import wiring
+from recollect.app import Recollect
+from recollect.core.account import Account
+from recollect.core.drafts import Draft, Receipt
+from recollect.core.ids import MemoryId
+from recollect.core.ledger import Entry
+from recollect.core.links import Link
+from recollect.core.query import DEFAULT_K, Briefing, Filter
+from recollect.core.records import Memory
+from recollect.remember.undo import Undone
+from recollect.store.memories import Order, Page
+
+
+async def open(path: str | os.PathLike[str] | None = None, **options: Any) -> AsyncRecollect:
+    """Open a memory for asyncio; takes what `recollect.open` takes."""
+    return AsyncRecollect(await asyncio.to_thread(wiring.open, path, **options))
+
+
+class AsyncRecollect:
+    """Every verb of Recollect, awaitable."""
+
+    def __init__(self, memory: Recollect) -> None:
+        self._memory = memory
+
+    async def remember(self, content: str, **fields: Any) -> Receipt:
+        return await asyncio.to_thread(self._memory.remember, content, **fields)
+
+    async def remember_all(self, drafts: Iterable[Draft]) -> list[Receipt]:
+        return await asyncio.to_thread(self._memory.remember_all, drafts)
+
+    async def correct(self, id: str, content: str, *, why: str = "") -> Receipt:
+        return await asyncio.to_thread(self._memory.correct, id, content, why=why)
+
+    async def edit(self, id: str, *, why: str = "", if_revision: int | None = None, **changes: Any) -> Memory:
+        return await asyncio.to_thread(self._memory.edit, id, why=why, if_revision=if_revision, **changes)
+
+    async def confirm(self, id: str, *, why: str = "") -> Memory:
+        return await asyncio.to_thread(self._memory.confirm, id, why=why)
+
+    async def reject(self, id: str, *, why: str = "") -> Memory:
+        return await asyncio.to_thread(self._memory.reject, id, why=why)
+
+    async def dispute(self, id: str, *, why: str = "") -> Memory:
+        return await asyncio.to_thread(self._memory.dispute, id, why=why)
+
+    async def pin(self, id: str, *, pinned: bool = True) -> Memory:
+        return await asyncio.to_thread(self._memory.pin, id, pinned=pinned)
+
+    async def forget(self, id: str, *, why: str = "") -> MemoryId:
+        return await asyncio.to_thread(self._memory.forget, id, why=why)
+
+    async def undo(self, id: str | None = None, *, why: str = "") -> Undone:
+        return await asyncio.to_thread(self._memory.undo, id, why=why)
+
+    async def relate(
+        self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0
+    ) -> Link:
+        return await asyncio.to_thread(self._memory.relate, id, relation, to=to, file=file, confidence=confidence)
+
+    async def recall(
+        self,
+        text: str,
+        *,
+        k: int = DEFAULT_K,
+        filter: Filter | None = None,
+        phase: str | None = None,
+        files: Sequence[str] = (),
+        recent_calls: Sequence[str] = (),
+        track: bool = True,
+    ) -> Briefing:
+        return await asyncio.to_thread(
+            self._memory.recall,
+            text,
+            k=k,
+            filter=filter,
+            phase=phase,
+            files=files,
+            recent_calls=recent_calls,
+            track=track,
+        )
+
+    async def brief(
+        self,
+        text: str,
+        *,
+        phase: str | None = None,
+        files: Sequence[str] = (),
+        budget: int | None = None,
+        filter: Filter | None = None,
+        track: bool = True,
+    ) -> Briefing:
+        return await asyncio.to_thread(
+            self._memory.brief, text, phase=phase, files=files, budget=budget, filter=filter, track=track
+        )
+
+    async def get(self, id: str) -> Memory:
+        return await asyncio.to_thread(self._memory.get, id)
+
+    async def list(
+        self, filter: Filter | None = None, *, order: Order = "newest", limit: int = 50, skip: int = 0
+    ) -> Page:
+        return await asyncio.to_thread(self._memory.list, filter, order=order, limit=limit, skip=skip)
+
+    async def count(self, filter: Filter | None = None) -> int:
+        return await asyncio.to_thread(self._memory.count, filter)
+
+    async def why(self, id: str) -> Account:
+        return await asyncio.to_thread(self._memory.why, id)
+
+    async def history(self, id: str | None = None, *, limit: int = 50) -> tuple[Entry, ...]:
+        return await asyncio.to_thread(self._memory.history, id, limit=limit)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._memory.close)
+
+    @property
+    def path(self) -> Path | None:
+        return self._memory.path
+
+    @property
+    def project(self) -> str:
+        return self._memory.project
+
+    async def __aenter__(self) -> AsyncRecollect:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,285 @@
+"""Recollect: the public façade. A few lines per verb: note who and when, call the verb, hand back its value.
+
+The verbs that write are loaded on first use: a one-shot recall must not pay for what it does not do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.errors import InvalidField, RecollectError
+from recollect.core.ids import MemoryId
+from recollect.core.ports import Clock, Identity, Projector
+from recollect.core.query import DEFAULT_K, Briefing, Filter, Query
+from recollect.core.records import Memory
+from recollect.core.scope import Phase, choose
+from recollect.core.text import require_storable
+from recollect.recall.recall import Senses, recall
+from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, Budget
+from recollect.recall.score import confidence_now
+from recollect.store.memories import Order, Page
+from recollect.store.store import Store
+
+if TYPE_CHECKING:
+    from recollect.core.account import Account
+    from recollect.core.drafts import Draft, Receipt
+    from recollect.core.ledger import Entry
+    from recollect.core.links import Link
+    from recollect.remember.hand import Hand
+    from recollect.remember.undo import Undone
+
+
+class Recollect:
+    """One open memory. Safe to share between threads; close it or use it in a `with` block."""
+
+    def __init__(
+        self,
+        store: Store,
+        senses: Senses,
+        *,
+        clock: Clock,
+        identity: Identity,
+        actor: str,
+        projectors: Sequence[Projector] = (),
+    ) -> None:
+        self._store = store
+        self._senses = senses
+        self._clock = clock
+        self._identity = identity
+        self._actor = actor
+        self._projectors = projectors
+
+    # --- remember -------------------------------------------------------------------------------------------------
+
+    def remember(self, content: str, **fields: Any) -> Receipt:
+        """Remember one statement. Durable when this returns; `fields` are those of a Draft (kind, tags, files …)."""
+        return self.remember_all([_draft(content, fields)])[0]
+
+    def remember_all(self, drafts: Iterable[Draft]) -> list[Receipt]:
+        """Remember all drafts in one durable transaction, or none of them."""
+        from recollect.remember.remember import remember
+
+        return remember(
+            list(drafts),
+            self._store,
+            now=self._clock(),
+            identity=self._identity,
+            actor=self._actor,
+            projectors=self._projectors,
+        )
+
+    def correct(self, id: str, content: str, *, why: str = "") -> Receipt:
+        """Replace a statement by a better one: the old one is superseded and cannot come back."""
+        from recollect.remember.remember import correction
+
+        return self.remember_all([correction(self.get(id), content, why=why)])[0]
+
+    def edit(self, id: str, *, why: str = "", if_revision: int | None = None, **changes: Any) -> Memory:
+        """Change fields of a memory in place: content, kind, confidence, tags, files, modules, scope, visibility …"""
+        from recollect.remember import acts
+
+        return acts.edit(self._store, id, self._hand(why), changes=changes, expected=if_revision)
+
+    def confirm(self, id: str, *, why: str = "") -> Memory:
+        """A person stands behind it."""
+        from recollect.remember import acts
+
+        return acts.confirm(self._store, id, self._hand(why))
+
+    def reject(self, id: str, *, why: str = "") -> Memory:
+        """It is wrong; it must not come back."""
+        from recollect.remember import acts
+
+        return acts.reject(self._store, id, self._hand(why))
+
+    def dispute(self, id: str, *, why: str = "") -> Memory:
+        """It is doubted; it stays, marked, at a lower weight."""
+        from recollect.remember import acts
+
+        return acts.dispute(self._store, id, self._hand(why))
+
+    def pin(self, id: str, *, pinned: bool = True) -> Memory:
+        """A pinned memory never fades."""
+        from recollect.remember import acts
+
+        return acts.pin(self._store, id, self._hand(""), pinned=pinned)
+
+    def forget(self, id: str, *, why: str = "") -> MemoryId:
+        """Remove a memory for good, from every file of the store. Cannot be undone; `reject` can."""
+        from recollect.remember.forget import forget
+
+        return forget(self._store, id, self._hand(why))
+
+    def undo(self, id: str | None = None, *, why: str = "") -> Undone:
+        """Take back the last change, or the last one to `id`."""
+        from recollect.remember.undo import undo
+
+        return undo(self._store, self._hand(why), memory=id)
+
+    def relate(
+        self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0
+    ) -> Link:
+        """Link a memory to exactly one target: another memory or a file."""
+        from recollect.remember.acts import relate
+
+        return relate(self._store, id, self._hand(""), relation=relation, to=to, file=file, confidence=confidence)
+
+    # --- recall ---------------------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        text: str,
+        *,
+        k: int = DEFAULT_K,
+        filter: Filter | None = None,
+        phase: str | None = None,
+        files: Sequence[str] = (),
+        recent_calls: Sequence[str] = (),
+        track: bool = True,
+    ) -> Briefing:
+        """The right few memories for a question, best first."""
+        query = Query(
+            text=text,
+            k=max(0, k),
+            filter=filter or Filter(),
+            phase=None if phase is None else choose(Phase, phase, "phase"),
+            files=tuple(files),
+            recent_calls=tuple(recent_calls),
+        )
+        return self._noted(recall(query, self._senses, now=self._clock()), track=track)
+
+    def brief(
+        self,
+        text: str,
+        *,
+        phase: str | None = None,
+        files: Sequence[str] = (),
+        budget: int | None = None,
+        filter: Filter | None = None,
+        track: bool = True,
+    ) -> Briefing:
+        """What an agent is given before it works: packed into the phase's token budget, fenced, cited."""
+        from recollect.privacy.fence import fence
+
+        chosen = None if phase is None else choose(Phase, phase, "phase")
+        room = PLAIN_BUDGET if chosen is None else BUDGETS[chosen]
+        room = room if budget is None else Budget(max(0, budget), room.shares)
+        query = Query(text=text, k=_MOST_BRIEFED, filter=filter or Filter(), phase=chosen, files=tuple(files))
+        briefing = recall(query, self._senses, now=self._clock(), budget=room)
+        text = fence(briefing.hits, nonce=os.urandom(8).hex())
+        return self._noted(replace(briefing, text=text), track=track)
+
+    def get(self, id: str) -> Memory:
+        """The memory with this id; its last letters suffice."""
+        return self._store.memories.get(self._store.memories.resolve(id))
+
+    def list(self, filter: Filter | None = None, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
+        """Memories by filter, without a question."""
+        return self._store.memories.page(
+            filter or Filter(), self._store.project, order=order, limit=max(0, limit), skip=max(0, skip)
+        )
+
+    def count(self, filter: Filter | None = None) -> int:
+        return self._store.memories.count(filter or Filter(), self._store.project)
+
+    def why(self, id: str) -> Account:
+        """All that is known about how we came to believe something."""
+        from recollect.core.account import Account
+
+        memory = self.get(id)
+        return Account(
+            memory=memory,
+            confidence=self.confidence(memory),
+            points_at=tuple(self._store.links.from_(memory.id)),
+            pointed_at_by=tuple(self._store.links.to(memory.id)),
+            history=tuple(self._store.ledger.of(memory.id)),
+        )
+
+    def history(self, id: str | None = None, *, limit: int = 50) -> tuple[Entry, ...]:
+        """The ledger: of one memory, oldest first, or the latest changes of all, newest first."""
+        if id is None:
+            return tuple(self._store.ledger.recent(limit))
+        known = self._store.ledger.of(id)  # a forgotten memory still has a history
+        return tuple(known or self._store.ledger.of(self._store.memories.resolve(id)))
+
+    def confidence(self, memory: Memory) -> float:
+        """What the stored confidence is worth now."""
+        return confidence_now(memory, self._store.kinds, self._clock())
+
+    # --- the file -------------------------------------------------------------------------------------------------
+
+    @property
+    def store(self) -> Store:
+        """The open store, for those who care for the file: backup, check, repair."""
+        return self._store
+
+    @property
+    def path(self) -> Path | None:
+        location = self._store.engine.location
+        return None if location == ":memory:" else Path(location)
+
+    @property
+    def project(self) -> str:
+        return self._store.project
+
+    @property
+    def hand(self) -> Hand:
+        """Who acts and when, for rooms that write through the verbs themselves."""
+        return self._hand("")
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Recollect:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _hand(self, why: str) -> Hand:
+        from recollect.remember.hand import Hand
+
+        if why:
+            from recollect.privacy.scan import redact
+
+            why = redact(require_storable(why, "why")).text
+        at = self._now()
+        return Hand(self._actor, at, self._identity("act", at), why)
+
+    def _now(self) -> datetime:
+        at = self._clock()
+        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+    def _noted(self, briefing: Briefing, *, track: bool) -> Briefing:
+        """Count the access of what was handed out. A store that cannot be written still answers."""
+        if not track or not briefing.hits or self._store.engine.read_only:
+            return briefing
+        from recollect.remember.reinforce import note_access
+
+        try:
+            note_access(self._store, [hit.id for hit in briefing.hits], self._hand(""))
+        except RecollectError as error:
+            return replace(briefing, notes=(*briefing.notes, f"access not counted: {error}"))
+        return briefing
+
+
+_MOST_BRIEFED = 40  # hits in one briefing; the token budget usually stops earlier
+
+
+def _draft(content: str, fields: dict[str, Any]) -> Draft:
+    from recollect.core.drafts import Draft
+
+    known = set(Draft.__dataclass_fields__)
+    for unknown in sorted(set(fields) - known):
+        raise InvalidField(unknown, "a memory has no such field", hint=f"It has: {', '.join(sorted(known))}.")
+    return Draft(content, **fields)

@@ -1,0 +1,64 @@
+"""Settings: one frozen value, read once from a TOML file and the environment, then passed down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from recollect.core.errors import InvalidField
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What can be chosen. Every name works in `config.toml` and, upper-cased with RECOLLECT_, in the environment."""
+
+    actor: str = ""  # who the ledger names; empty: the login name
+    recipe: str = "seed"  # which set of recall weights
+    busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
+    methodology: str = "native"  # how phases and work units are named
+
+
+def load_settings(folder: Path | None, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Defaults, then the file beside the store, then the environment."""
+    settings = Settings()
+    if folder is not None and (file := folder / "config.toml").is_file():
+        settings = _merged(settings, _toml(file), str(file))
+    given = {
+        field.name: environment[name]
+        for field in fields(Settings)
+        if (name := f"RECOLLECT_{field.name.upper()}") in environment
+    }
+    return _merged(settings, given, "the environment")
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    import tomllib  # only those who have a file pay for it
+
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidField(str(file), f"not readable as TOML ({error})") from None
+
+
+def _merged(settings: Settings, given: Mapping[str, Any], where: str) -> Settings:
+    known = {field.name: field for field in fields(Settings)}
+    for name in sorted(set(given) - set(known)):
+        raise InvalidField(name, f"{where} sets it, but there is no such setting; there are {', '.join(sorted(known))}")
+    return replace(settings, **{name: _typed(name, value) for name, value in given.items()})
+
+
+def _typed(name: str, value: Any) -> Any:
+    if name != "busy_timeout":
+        if not isinstance(value, str):
+            raise InvalidField(name, f"expected a text, not {value!r}")
+        return value
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if not 0 < seconds < 86_400:
+        raise InvalidField(name, f"{value!r} is not a number of seconds")
+    return seconds

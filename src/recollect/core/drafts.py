@@ -1,0 +1,70 @@
+"""What goes in and what comes back from remembering: the Draft and the Receipt. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from recollect.core.decay import Decay
+from recollect.core.ids import MemoryId
+from recollect.core.payloads import Payload
+from recollect.core.records import Memory, Span, WorkUnit
+from recollect.core.scope import Scope, Source, Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What someone wants remembered; not yet accepted. Plain words, checked by `shape`."""
+
+    content: str
+    kind: str = "fact"
+    confidence: float | None = None
+    source: Source = Source.USER_TAUGHT
+    scope: str = Scope.GLOBAL
+    visibility: str = Visibility.PROJECT
+    tags: Sequence[str] = ()
+    files: Sequence[str] = ()
+    modules: Sequence[str] = ()
+    event_at: datetime | None = None
+    session: str | None = None
+    commit: str | None = None
+    work_unit: WorkUnit | None = None
+    source_role: str | None = None
+    node: str | None = None
+    impacted: Sequence[str] = ()
+    entities: Sequence[str] = ()
+    citation: str | None = None
+    status: str | None = None  # None: candidate when inferred, active otherwise
+    needs_review: bool = False
+    verified: bool = False
+    pinned: bool = False
+    stale_at: datetime | None = None
+    valid_until: datetime | None = None
+    decay: Decay | None = None
+    span: Span | None = None
+    payload: Mapping[str, Any] | Payload | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    supersedes: str | None = None
+    derived_from: Sequence[str] = ()
+    created_at: datetime | None = None  # None: now; set by imports only
+    corrects: bool = False  # what it supersedes was wrong, not just outdated: it must not come back
+    why: str = ""  # the reason, for the ledger
+    again: bool = False  # say a rejected statement once more, on purpose
+
+
+Verdict: TypeAlias = Literal["new", "same", "supersedes", "contradicts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a draft. The write it speaks of is durable unless `queued`."""
+
+    id: MemoryId
+    verdict: Verdict
+    memory: Memory
+    against: tuple[MemoryId, ...] = ()  # the memories the verdict is about
+    redacted: tuple[str, ...] = ()  # names of the secret rules that fired
+    notes: tuple[str, ...] = ()
+    queued: bool = False

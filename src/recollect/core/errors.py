@@ -1,0 +1,268 @@
+"""Every error Recollect raises on purpose.
+
+RecollectError
+├── InvalidInput      what you gave cannot be taken; nothing was changed
+├── NotFound          what you named is not there
+├── Refused           understood, and deliberately not done
+└── StoreError        the file cannot be used as asked
+
+Constructors take values and write the message, each class has a stable `code`, and the hint says what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class RecollectError(Exception):
+    """Root of the tree. `code` is stable across releases; `hint` tells a tired person what to do next."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+# --- what you gave cannot be taken ---------------------------------------------------------------------------------
+
+
+class InvalidInput(RecollectError):
+    code = "invalid-input"
+
+
+class InvalidField(InvalidInput):
+    """One named field holds a value outside its domain."""
+
+    code = "invalid-field"
+
+    def __init__(self, field: str, problem: str, *, hint: str = "") -> None:
+        super().__init__(f"{field}: {problem}.", hint=hint or "Nothing was changed. Mend that and try again.")
+        self.field = field
+
+
+class UnknownChoice(InvalidField):
+    """A closed list was given a word that is not on it."""
+
+    code = "unknown-choice"
+
+    def __init__(self, field: str, given: str, allowed: Iterable[str]) -> None:
+        names = sorted(allowed)
+        super().__init__(field, f"{given!r} is not one of them", hint=f"Use one of: {', '.join(names)}.")
+
+
+class EmptyContent(InvalidInput):
+    code = "empty-content"
+
+    def __init__(self) -> None:
+        super().__init__("There is no visible text to remember.", hint="Pass the statement as an argument or on stdin.")
+
+
+class ContentTooLarge(InvalidInput):
+    code = "content-too-large"
+
+    def __init__(self, *, size: int, limit: int) -> None:
+        super().__init__(
+            f"The content is {size:,} bytes; one memory holds at most {limit:,}.",
+            hint="A memory is one statement. Split it, or keep the text in a file and remember what matters in it.",
+        )
+
+
+class InvalidText(InvalidInput):
+    """Text that cannot be stored faithfully: NUL bytes or bytes that are not UTF-8."""
+
+    code = "invalid-text"
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}.", hint="Remove those bytes, or convert the text to UTF-8 first.")
+
+
+# --- what you named is not there -----------------------------------------------------------------------------------
+
+
+class NotFound(RecollectError):
+    code = "not-found"
+
+
+class MemoryNotFound(NotFound):
+    code = "memory-not-found"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(
+            f"No memory has the id {id!r}.", hint="`recollect list` shows ids; the last few letters suffice."
+        )
+
+
+class AmbiguousId(NotFound):
+    code = "ambiguous-id"
+
+    def __init__(self, given: str, matches: Iterable[str]) -> None:
+        super().__init__(f"{given!r} fits several memories: {', '.join(matches)}.", hint="Give more of the id.")
+
+
+class BackupNotFound(NotFound):
+    code = "backup-not-found"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"There is no backup at {given!r}.", hint="`recollect doctor` lists the backups of this store."
+        )
+
+
+# --- understood, and deliberately not done -------------------------------------------------------------------------
+
+
+class Refused(RecollectError):
+    code = "refused"
+
+
+class Tombstoned(Refused):
+    """The same statement was rejected or forgotten before, so no write path may bring it back."""
+
+    code = "tombstoned"
+
+    def __init__(self, *, reason: str, since: str) -> None:
+        super().__init__(
+            f"This statement was {reason} on {since} and stays gone.",
+            hint="If it is true after all, say so: `recollect remember --again …` (or `again=True`).",
+        )
+
+
+class MemoryNotOpen(Refused):
+    """Closing a closed memory is an error, never a no-op."""
+
+    code = "memory-not-open"
+
+    def __init__(self, id: str, status: str) -> None:
+        super().__init__(f"{id} is already {status}.", hint=f"`recollect history {id}` tells how it came to that.")
+
+
+class NothingToUndo(Refused):
+    code = "nothing-to-undo"
+
+    def __init__(self) -> None:
+        super().__init__("There is no change left to undo.", hint="`recollect history` lists what was changed.")
+
+
+class CannotUndo(Refused):
+    code = "cannot-undo"
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"Cannot undo {what}: {why}.", hint="A backup from before it may help: `recollect restore`.")
+
+
+class StaleEdit(Refused):
+    """The memory changed since it was read; applying the edit would lose that change."""
+
+    code = "stale-edit"
+
+    def __init__(self, id: str, *, expected: int, found: int) -> None:
+        super().__init__(
+            f"{id} is at revision {found}, the edit was made against {expected}.", hint="Read it again and repeat."
+        )
+
+
+# --- the file cannot be used as asked ------------------------------------------------------------------------------
+
+
+class StoreError(RecollectError):
+    code = "store-error"
+
+
+class StoreMissing(StoreError):
+    code = "store-missing"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"There is no memory store at {path}.", hint="Run `recollect init` in your project first.")
+
+
+class NotAStore(StoreError):
+    """The file is not a database, or it is another program's."""
+
+    code = "not-a-store"
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"{path} is {what}, so it is left alone.",
+            hint="If it was a Recollect store, `recollect repair` salvages it. Otherwise name another file.",
+        )
+
+
+class NewerSchema(StoreError):
+    code = "newer-schema"
+
+    def __init__(self, *, found: int, known: int) -> None:
+        super().__init__(
+            f"The store was written by a newer Recollect (schema {found}; this one knows {known}).",
+            hint="Upgrade Recollect. Reading still works with `recollect --read-only …`; nothing was changed.",
+        )
+
+
+class StoreDamaged(StoreError):
+    code = "store-damaged"
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"{path} is damaged: {what}.",
+            hint="Run `recollect repair`: it keeps a quarantined copy, salvages every readable row, deletes nothing.",
+        )
+
+
+class StoreBusy(StoreError):
+    code = "store-busy"
+
+    def __init__(self, path: str, *, waited: float) -> None:
+        super().__init__(
+            f"Another process has been writing to {path} for {waited:.0f} s.",
+            hint="Try again. If no other Recollect runs, `recollect doctor` names the holder.",
+        )
+
+
+class StoreFull(StoreError):
+    code = "store-full"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"The disk that holds {path} is full; nothing was changed.",
+            hint="Free some space. Reading and `recollect forget` still work.",
+        )
+
+
+class StoreReadOnly(StoreError):
+    code = "store-read-only"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} cannot be written.", hint="Check the permissions of the file and its directory.")
+
+
+class StoreClosed(StoreError):
+    code = "store-closed"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was closed.", hint="Open it again with recollect.open().")
+
+
+class UnsafeSqlite(StoreError):
+    code = "unsafe-sqlite"
+
+    def __init__(self, version: str) -> None:
+        super().__init__(
+            f"SQLite {version} can corrupt a store that several processes write (fixed in 3.51.3).",
+            hint="Upgrade the `apsw` package.",
+        )
+
+
+class MigrationFailed(StoreError):
+    code = "migration-failed"
+
+    def __init__(self, *, number: int, why: str, backup: str) -> None:
+        super().__init__(
+            f"Migration {number} was rolled back: {why}.", hint=f"Nothing was changed. A backup is at {backup}."
+        )
+
+
+class BackupFailed(StoreError):
+    code = "backup-failed"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"The backup {path} is not usable: {why}.", hint="The store itself was not changed.")

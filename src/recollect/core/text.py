@@ -1,0 +1,140 @@
+"""Text as Recollect understands it: cleaning, the normal form behind fingerprints, and the words of the keyword index.
+
+Pure functions. `ANALYZER` names the indexing rules; change it whenever `index_*` would answer differently, so that
+stores rebuild their keyword index instead of trusting a stale one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from hashlib import blake2b
+
+from recollect.core.errors import InvalidText
+
+ANALYZER = "1"
+
+# Scripts written without spaces between words: a run of them is indexed by overlapping pairs.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
+)
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_WORD = re.compile(r"\w+")
+# A name: letters, digits and the separators that occur inside identifiers, paths, versions and flags.
+_NAME = re.compile(r"[\w$@.\-/\\:#+]+")
+_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_INNER = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z]|\w[_.\-/\\:#@$+]+\w")
+_SEPARATOR = re.compile(r"[/\\:]")
+_MAX_NAME = 200  # characters; longer runs are data, not names
+
+# Control characters other than tab and line ends; format characters that hide, reorder or join text. The zero-width
+# joiners stay: emoji and several scripts are misspelt without them.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+    "\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+
+
+def require_storable(text: str, field: str) -> str:
+    """`text`, or an error when it cannot be stored faithfully."""
+    if "\0" in text:
+        raise InvalidText(field, "the text holds a NUL character")
+    if _LONE_SURROGATE.search(text):
+        raise InvalidText(field, "the text holds bytes that are not UTF-8")
+    return text
+
+
+def clean(text: str) -> tuple[str, int]:
+    """`text` in NFC without control and invisible characters, and how many were removed."""
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.isascii():
+        unified = unicodedata.normalize("NFC", unified)
+    cleaned, removed = _CONTROL.subn("", unified)
+    return cleaned.strip(), removed
+
+
+def printable(text: str) -> str:
+    """`text` as it may reach a terminal or a log: nothing in it can move the cursor or hide."""
+    return _CONTROL.sub("", text.replace("\r", ""))
+
+
+def normal_form(text: str) -> str:
+    """What two spellings of one statement share: case, width, spacing and closing punctuation do not count."""
+    folded = text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return _SPACE.sub(" ", folded).strip(" \t\n.!…。")
+
+
+def fingerprint(text: str) -> str:
+    """A short, stable digest of the normal form. Two statements share it exactly when they say the same words."""
+    return blake2b(normal_form(text).encode(), digest_size=16).hexdigest()
+
+
+def names(text: str) -> list[str]:
+    """The identifier-like words of `text`: camelCase, snake_case, dotted, paths, flags, versions."""
+    found = (match.strip(".:-/\\#+@$") for match in _NAME.findall(text))
+    return [name for name in found if 1 < len(name) <= _MAX_NAME and _INNER.search(name)]
+
+
+def humps(name: str) -> list[str]:
+    """The parts an identifier is made of: `parseHTTPResponse_v2` → parse, http, response, v, 2."""
+    return [part.lower() for part in _HUMP.findall(name)]
+
+
+def whole(name: str) -> str:
+    """An identifier as one token that all its spellings share: `verify_jwt`, `verifyJwt` → verifyjwt."""
+    return "".join(_WORD.findall(name)).replace("_", "").lower()
+
+
+def index_body(content: str | None) -> str:
+    """Text for the main column: words as they stand, unspaced scripts as overlapping pairs."""
+    return _RUN.sub(lambda run: f" {_pairs(run.group())} ", content or "")
+
+
+def index_names(content: str | None, *labels: str | None) -> str:
+    """Text for the names column: every identifier whole and in its parts, and the labels (tags, files, modules)."""
+    tokens: dict[str, None] = {}
+    for name in names(" ".join([content or "", *(label for label in labels if label)])):
+        tokens[whole(name)] = None
+        for piece in _SEPARATOR.split(name):
+            tokens[whole(piece)] = None
+        for part in humps(name):
+            tokens[part] = None
+    tokens.pop("", None)
+    return " ".join([*tokens, *(index_body(label) for label in labels if label)])
+
+
+def _pairs(run: str) -> str:
+    return " ".join([run[i : i + 2] for i in range(len(run) - 1)] + [run[-1]])
+
+
+def words(text: str) -> list[str]:
+    """The plain words of `text`, lower-cased, in order; unspaced runs are kept whole."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def is_unspaced(word: str) -> bool:
+    return _RUN.search(word) is not None
+
+
+def unspaced_pairs(run: str) -> list[str]:
+    """The index tokens that a query for `run` has to find next to each other."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def split_runs(word: str) -> list[str]:
+    """`word` cut where unspaced script begins or ends: `日本go語` → 日本, go, 語."""
+    return [piece for piece in re.split(f"([{_UNSPACED}]+)", word) if piece]
+
+
+def excerpt(text: str, limit: int) -> str:
+    """The first `limit` characters on one line, cut at a word when possible, with an ellipsis when cut."""
+    line = _SPACE.sub(" ", text).strip()
+    if len(line) <= limit:
+        return line
+    head = line[: limit - 1]
+    if line[limit - 1] != " " and " " in head[limit // 2 :]:
+        head = head.rsplit(" ", 1)[0]
+    return head.rstrip(" ,;:") + "…"

@@ -1,0 +1,1 @@
+"""Files and repositories as Recollect sees them. Knows no memory."""

@@ -1,0 +1,1 @@
+"""The doors: parse, call one method, render. No decision is made here."""

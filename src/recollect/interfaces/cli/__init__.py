@@ -1,0 +1,121 @@
+"""The command line. Only the module of the command that was asked for is loaded, so a one-shot call stays fast."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from recollect.core.errors import RecollectError
+from recollect.interfaces.cli.console import Console, exit_code
+from recollect.version import __version__
+
+# command → (module, one line of help); the module has `arguments_NAME(parser)` and `run_NAME(args, console)`.
+COMMANDS = {
+    "init": ("teach", "make a memory for this project"),
+    "remember": ("teach", "remember a statement"),
+    "recall": ("ask", "find the right few memories for a question"),
+    "brief": ("ask", "a packed, cited briefing for an agent"),
+    "list": ("ask", "memories by filter"),
+    "show": ("ask", "one memory, whole"),
+    "why": ("ask", "how we came to believe something"),
+    "history": ("ask", "what was changed, by whom and why"),
+    "edit": ("teach", "change a memory in place"),
+    "correct": ("teach", "replace a statement by a better one"),
+    "confirm": ("teach", "stand behind a memory"),
+    "reject": ("teach", "it is wrong and must not come back"),
+    "dispute": ("teach", "mark a memory as doubted"),
+    "pin": ("teach", "keep a memory from fading"),
+    "forget": ("teach", "remove a memory for good"),
+    "undo": ("teach", "take back the last change"),
+    "backup": ("care", "copy the store, verified"),
+    "restore": ("care", "put a backup back, setting the present aside"),
+    "check": ("care", "is every row sound, does every index match?"),
+    "repair": ("care", "rebuild indexes; salvage a damaged file"),
+    "doctor": ("care", "how the store and this machine are doing"),
+    "scan": ("care", "look for secrets in what is stored, or in files"),
+    "completion": ("completion", "shell completion for bash, zsh or fish"),
+}
+
+_EXITS = "exit codes: 0 fine · 1 something was found · 2 bad input · 3 not found · 4 refused · 5 trouble with the store"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. User errors are told in two lines, never as a traceback."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    args = parse(words)
+    console = Console(json=args.json)
+    try:
+        module = import_module(f"recollect.interfaces.cli.{COMMANDS[args.command][0]}")
+        run = getattr(module, f"run_{args.command}")
+        return int(run(args, console))
+    except RecollectError as error:
+        console.error(error)
+        return exit_code(error)
+    except BrokenPipeError:
+        console.silence()
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    command = next((word for word in words if word in COMMANDS), None)
+    helpless = command is None or words.index(command) > _first_plain(words)
+    if helpless:
+        return full_parser().parse_args(words)
+    top = _Parser(prog="recollect", add_help=False)
+    _common(top)
+    subparsers = top.add_subparsers(dest="command", prog="recollect", parser_class=_Parser)
+    _add(subparsers, str(command))
+    return top.parse_args(words)
+
+
+def full_parser() -> argparse.ArgumentParser:
+    """The parser with every command: for help, completion and the reference page."""
+    top = _Parser(prog="recollect", description="Long-term memory for AI agents, in one file.", epilog=_EXITS)
+    top.add_argument("--version", action="version", version=f"recollect {__version__}")
+    _common(top)
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for name in COMMANDS:
+        _add(subparsers, name)
+    return top
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"recollect: {message}\n  → `{self.prog} --help` shows what it takes.\n")
+
+
+def _add(subparsers: argparse._SubParsersAction[_Parser], name: str) -> None:
+    module_name, line = COMMANDS[name]
+    module = import_module(f"recollect.interfaces.cli.{module_name}")
+    parser = subparsers.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
+    _common(parser, quiet=True)
+    getattr(module, f"arguments_{name}")(parser)
+
+
+def _common(parser: argparse.ArgumentParser, *, quiet: bool = False) -> None:
+    """Options that may stand before or after the command."""
+    absent = argparse.SUPPRESS
+    parser.add_argument("--json", action="store_true", default=absent if quiet else False, help="plain JSON on stdout")
+    parser.add_argument("--store", metavar="PATH", default=absent if quiet else None, help="database file or project")
+    parser.add_argument(
+        "--read-only", action="store_true", default=absent if quiet else False, help="change nothing, not even counters"
+    )
+    parser.add_argument("--actor", metavar="NAME", default=absent if quiet else None, help="who the ledger names")
+
+
+def _first_plain(words: Sequence[str]) -> int:
+    """Where the first word stands that is neither an option nor an option's value."""
+    skip = False
+    for place, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word in ("--store", "--actor"):
+            skip = True
+        elif not word.startswith("-"):
+            return place
+    return len(words)

@@ -1,0 +1,200 @@
+"""Commands that only read (recall and brief count the access unless told not to)."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from recollect.app import Recollect
+from recollect.core.query import DEFAULT_K, Briefing, Hit
+from recollect.core.records import Memory
+from recollect.core.text import excerpt
+from recollect.interfaces.cli.console import FINE, Console, filter_arguments, filter_from, given_text, open_from
+from recollect.interfaces.payloads import account_json, briefing_json, entry_json, memory_json
+
+if TYPE_CHECKING:
+    from recollect.core.ledger import Entry
+
+_PHASES = "define, implement, validate, refine, explore or reflect"
+
+
+def arguments_recall(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", help="the question; read from stdin when absent or -")
+    parser.add_argument("-k", type=int, default=DEFAULT_K, metavar="N", help=f"at most this many (default {DEFAULT_K})")
+    parser.add_argument("--phase", help=_PHASES)
+    parser.add_argument("--explain", action="store_true", help="show the path and every factor of each result")
+    parser.add_argument("--no-track", action="store_true", help="do not count the access")
+    filter_arguments(parser)
+
+
+def run_recall(args: argparse.Namespace, console: Console) -> int:
+    question, filter = given_text(args.text, "question"), filter_from(args)
+    with open_from(args) as memory:
+        _check_kinds(memory, filter.kinds)
+        briefing = memory.recall(question, k=args.k, phase=args.phase, filter=filter, track=not args.no_track)
+    if console.json:
+        console.value(briefing_json(briefing))
+        return FINE
+    for number, hit in enumerate(briefing.hits, start=1):
+        _show_hit(console, number, hit, explain=args.explain)
+    if not briefing.hits:
+        console.line("Nothing remembered about that.")
+    _show_notes(console, briefing)
+    return FINE
+
+
+def arguments_brief(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", help="the task; read from stdin when absent or -")
+    parser.add_argument("--phase", help=_PHASES)
+    parser.add_argument("--budget", type=int, metavar="TOKENS", help="instead of the phase's own")
+    parser.add_argument("--no-track", action="store_true", help="do not count the access")
+    filter_arguments(parser)
+
+
+def run_brief(args: argparse.Namespace, console: Console) -> int:
+    task, filter = given_text(args.text, "task"), filter_from(args)
+    with open_from(args) as memory:
+        _check_kinds(memory, filter.kinds)
+        briefing = memory.brief(
+            task, phase=args.phase, files=args.file, budget=args.budget, filter=filter, track=not args.no_track
+        )
+    if console.json:
+        console.value(briefing_json(briefing))
+    else:
+        console.line(briefing.text.rstrip("\n") or "Nothing remembered about that.")
+        _show_notes(console, briefing)
+    return FINE
+
+
+def arguments_list(parser: argparse.ArgumentParser) -> None:
+    filter_arguments(parser)
+    parser.add_argument("--order", choices=["newest", "oldest", "confidence", "accessed"], default="newest")
+    parser.add_argument("--limit", type=int, default=50, metavar="N")
+    parser.add_argument("--skip", type=int, default=0, metavar="N")
+
+
+def run_list(args: argparse.Namespace, console: Console) -> int:
+    filter = filter_from(args)
+    with open_from(args) as memory:
+        _check_kinds(memory, filter.kinds)
+        page = memory.list(filter, order=args.order, limit=args.limit, skip=args.skip)
+        total = memory.count(filter)
+    if console.json:
+        console.value(
+            {"total": total, "memories": [memory_json(one) for one in page.memories], "damaged": list(page.damaged)}
+        )
+        return FINE
+    for one in page.memories:
+        console.line(f"{one.id}  {_marks(one)}{one.kind:<16} {excerpt(one.content, 90)}")
+    for id in page.damaged:
+        console.note(f"  ! {id} is damaged; run `recollect check`")
+    console.note(f"{len(page.memories)} of {total}")
+    return FINE
+
+
+def arguments_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="the memory; its last letters suffice")
+
+
+def run_show(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        one = memory.get(args.id)
+        confidence = memory.confidence(one)
+    if console.json:
+        console.value({**memory_json(one), "confidence_now": confidence})
+        return FINE
+    console.line(one.content)
+    console.line()
+    for name, value in memory_json(one).items():
+        if name != "content":
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            console.line(f"{name:>16}  {shown}")
+    console.line(f"{'confidence now':>16}  {confidence:.3f}")
+    return FINE
+
+
+arguments_why = arguments_show
+
+
+def run_why(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        account = memory.why(args.id)
+    if console.json:
+        console.value(account_json(account))
+        return FINE
+    one = account.memory
+    console.line(f"{one.id}  [{one.kind}, {one.status}]  {excerpt(one.content, 90)}")
+    told = f" in session {one.session}" if one.session else ""
+    console.line(f"  learnt {one.created_at:%Y-%m-%d %H:%M} from {one.source}{told}")
+    console.line(
+        f"  confidence {one.confidence:.2f}, worth {account.confidence:.2f} today; used {one.access_count} times"
+    )
+    for link in account.points_at:
+        console.line(f"  {link.relation} {link.target or link.file} ({link.confidence:.2f})")
+    for link in account.pointed_at_by:
+        console.line(f"  {link.source} {link.relation} this ({link.confidence:.2f})")
+    for entry in account.history:
+        _show_entry(console, entry)
+    return FINE
+
+
+def arguments_history(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", help="of this memory only")
+    parser.add_argument("--limit", type=int, default=50, metavar="N")
+
+
+def run_history(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        entries = memory.history(args.id, limit=args.limit)
+    if console.json:
+        console.value([entry_json(entry) for entry in entries])
+    else:
+        for entry in entries:
+            _show_entry(console, entry)
+    return FINE
+
+
+def _check_kinds(memory: Recollect, kinds: frozenset[str]) -> None:
+    """A misspelt kind would silently find nothing."""
+    for kind in sorted(kinds):
+        memory.store.kinds.rule(kind)
+
+
+def _show_hit(console: Console, number: int, hit: Hit, *, explain: bool) -> None:
+    one = hit.memory
+    console.line(f"{number}. {_marks(one)}[{one.kind}] {one.content}")
+    about = f" · {', '.join(one.files)}" if one.files else ""
+    when = (one.event_at or one.created_at).date().isoformat()
+    console.line(
+        f"   {one.id} · score {hit.score:.2f} · confidence {hit.confidence:.2f} · {when} · {one.source}{about}"
+    )
+    if explain:
+        console.line("   because " + ", ".join(hit.reasons))
+        console.line("   " + "  ".join(f"{name} {value:.3f}" for name, value in sorted(hit.factors.items())))
+
+
+def _show_notes(console: Console, briefing: Briefing) -> None:
+    for note in briefing.notes:
+        console.note(f"  ! {note}")
+
+
+def _show_entry(console: Console, entry: Entry) -> None:
+    why = f" — {entry.change.why}" if entry.change.why else ""
+    erased = " (details erased)" if entry.erased else ""
+    console.line(
+        f"  #{entry.number} {entry.at:%Y-%m-%d %H:%M} {entry.actor} {entry.change.action}"
+        f" {entry.change.memory or ''}{why}{erased}"
+    )
+
+
+def _marks(memory: Memory) -> str:
+    marks = [
+        mark
+        for mark, shown in (
+            ("pinned", memory.pinned),
+            ("review", memory.needs_review),
+            (str(memory.status), memory.status != "active"),
+        )
+        if shown
+    ]
+    return f"({', '.join(marks)}) " if marks else ""

@@ -1,0 +1,155 @@
+"""What the commands share: opening the store, printing for people or programs, reading stdin, exit codes, progress."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+from recollect.app import Recollect
+from recollect.core.errors import InvalidField, InvalidInput, InvalidText, NotFound, RecollectError, Refused, StoreError
+from recollect.core.query import Filter
+from recollect.core.scope import SHOWN, Scope, Source, Status, Visibility, choose, share
+from recollect.core.text import printable
+from recollect.wiring import open as open_memory
+
+FINE, FOUND = 0, 1
+_STDIN_LIMIT = 64 * 2**20  # bytes read from a pipe
+
+
+def exit_code(error: RecollectError) -> int:
+    match error:
+        case NotFound():
+            return 3
+        case Refused():
+            return 4
+        case StoreError():
+            return 5
+        case InvalidInput():
+            return 2
+        case _:
+            return 2
+
+
+class Console:
+    """Prints either for a person or, with --json, one JSON value for a program. Progress goes to stderr."""
+
+    def __init__(self, *, json: bool) -> None:
+        self.json = json
+
+    def value(self, value: Any) -> None:
+        json.dump(value, sys.stdout, ensure_ascii=not _is_utf8(sys.stdout), indent=2 if sys.stdout.isatty() else None)
+        sys.stdout.write("\n")
+
+    def line(self, text: str = "") -> None:
+        """One line for a person. Stored text cannot reach the terminal with control characters in it."""
+        safe = printable(text)
+        sys.stdout.write(safe + "\n" if _is_utf8(sys.stdout) else safe.encode("ascii", "replace").decode() + "\n")
+
+    def note(self, text: str) -> None:
+        sys.stderr.write(f"{printable(text)}\n")
+
+    def error(self, error: RecollectError) -> None:
+        if self.json:
+            from recollect.interfaces.payloads import error_json
+
+            self.value(error_json(error))
+        self.note(f"recollect: {error}")
+        if error.hint:
+            self.note(f"  → {error.hint}")
+
+    def progress(self, label: str, done: int, total: int | None = None) -> None:
+        """A counter on stderr, only when somebody watches."""
+        if sys.stderr.isatty():
+            of = f"/{total:,}" if total else ""
+            sys.stderr.write(f"\r{label}: {done:,}{of} ")
+            sys.stderr.flush()
+
+    def progress_done(self) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+
+    def silence(self) -> None:
+        """The reader of our output has gone; nothing more can be said."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
+    """The memory the command works on. Only `init` and `remember` may make a new one."""
+    return open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor)
+
+
+def given_text(words: list[str], what: str = "text") -> str:
+    """The words of the command line, or stdin when there are none or a single dash."""
+    if words and words != ["-"]:
+        return " ".join(words)
+    if not words and sys.stdin.isatty():
+        raise InvalidField(what, "there is none", hint="Pass it as an argument or on stdin.")
+    data = sys.stdin.buffer.read(_STDIN_LIMIT + 1)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidText("stdin", f"byte {error.start} is not UTF-8") from None
+
+
+# --- filters, shared by recall, brief and list ---------------------------------------------------------------------
+
+
+def filter_arguments(parser: argparse.ArgumentParser) -> None:
+    many = {"action": "append", "default": [], "metavar": "NAME"}
+    parser.add_argument("--kind", **many, help="only this kind (repeatable, like the others)")  # type: ignore[arg-type]
+    parser.add_argument("--source", **many, help="only from this source")  # type: ignore[arg-type]
+    parser.add_argument("--scope", **many, help="only of this scope")  # type: ignore[arg-type]
+    parser.add_argument("--visibility", **many, help="only of this visibility")  # type: ignore[arg-type]
+    parser.add_argument("--status", **many, help="of this status; `any` for all (default: active, disputed)")  # type: ignore[arg-type]
+    parser.add_argument("--file", **many, help="only about this file")  # type: ignore[arg-type]
+    parser.add_argument("--module", **many, help="only about this module")  # type: ignore[arg-type]
+    parser.add_argument("--tag", **many, help="only with this tag")  # type: ignore[arg-type]
+    parser.add_argument("--session", help="only of this session")
+    parser.add_argument("--since", metavar="DATE", help="from this day on")
+    parser.add_argument("--until", metavar="DATE", help="before this day")
+    parser.add_argument("--min-confidence", type=float, default=0.0, metavar="0-1", help="at least this sure")
+    parser.add_argument("--min-trust", type=float, default=0.0, metavar="X", help="from sources trusted at least this")
+    parser.add_argument("--needs-review", action="store_true", default=None, help="only what waits for review")
+    parser.add_argument("--pinned", action="store_true", default=None, help="only pinned ones")
+
+
+def filter_from(args: argparse.Namespace) -> Filter:
+    statuses = (
+        frozenset(Status) if "any" in args.status else frozenset(choose(Status, s, "status") for s in args.status)
+    )
+    return Filter(
+        kinds=frozenset(args.kind),
+        sources=frozenset(choose(Source, name, "source") for name in args.source),
+        scopes=frozenset(choose(Scope, name, "scope") for name in args.scope),
+        visibilities=frozenset(choose(Visibility, name, "visibility") for name in args.visibility),
+        statuses=statuses or SHOWN,
+        files=frozenset(args.file),
+        modules=frozenset(args.module),
+        tags=frozenset(args.tag),
+        session=args.session,
+        since=moment(args.since, "since"),
+        until=moment(args.until, "until"),
+        min_confidence=share(args.min_confidence, "min-confidence"),
+        min_trust=args.min_trust,
+        needs_review=args.needs_review,
+        pinned=args.pinned,
+    )
+
+
+def moment(text: str | None, field: str) -> datetime | None:
+    """A date or time in ISO 8601, taken as UTC when it says no zone."""
+    if text is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidField(field, f"{text!r} is not a date", hint="Write 2026-03-01 or 2026-03-01T12:00.") from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _is_utf8(stream: Any) -> bool:
+    return (getattr(stream, "encoding", "") or "").lower().replace("-", "") == "utf8"

@@ -1,0 +1,282 @@
+"""Commands that change what is remembered."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from recollect.core.drafts import Draft, Receipt
+from recollect.core.errors import InvalidField
+from recollect.core.records import Memory
+from recollect.core.scope import Source
+from recollect.core.text import excerpt
+from recollect.interfaces.cli.console import FINE, Console, given_text, moment, open_from
+from recollect.interfaces.payloads import memory_json, receipt_json
+
+_BATCH = 1_000  # drafts in one transaction of a long import
+
+# --- init ----------------------------------------------------------------------------------------------------------
+
+
+def arguments_init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", metavar="NAME", help="the project's name (default: from its first git commit)")
+
+
+def run_init(args: argparse.Namespace, console: Console) -> int:
+    from recollect.wiring import open as open_memory
+
+    with open_memory(args.store, actor=args.actor, project=args.project) as memory:
+        ignore = None if memory.path is None else memory.path.parent / ".gitignore"
+        if ignore is not None and memory.path is not None and memory.path.parent.name == ".recollect":
+            ignore.write_text("*\n", encoding="utf-8")  # memories are shared by sync, not by commits
+        state = {"path": str(memory.path), "project": memory.project, "memories": memory.count()}
+    if console.json:
+        console.value(state)
+    else:
+        console.line(f"Memory of {state['project']} is ready at {state['path']}.")
+        console.line('Teach it: recollect remember "…"   Ask it: recollect recall "…"')
+    return FINE
+
+
+# --- remember ------------------------------------------------------------------------------------------------------
+
+
+def arguments_remember(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", help="the statement; read from stdin when absent or -")
+    parser.add_argument("--kind", default="fact", help="gotcha, decision, preference, pattern … (default: fact)")
+    parser.add_argument("--tag", action="append", default=[], metavar="NAME", help="repeatable")
+    parser.add_argument("--file", action="append", default=[], metavar="PATH", help="a file it is about; repeatable")
+    parser.add_argument("--module", action="append", default=[], metavar="NAME", help="a module it is about")
+    parser.add_argument("--scope", default="global", help="global, module, work_unit or session")
+    parser.add_argument("--visibility", default="project", help="personal, project, team or organization")
+    parser.add_argument("--confidence", type=float, metavar="0-1")
+    parser.add_argument("--source", default=str(Source.USER_TAUGHT), help="who says so (agents: agent_explicit)")
+    parser.add_argument("--session", help="the session it was learnt in")
+    parser.add_argument("--commit", help="the commit it was true at")
+    parser.add_argument("--when", metavar="DATE", help="when it happened, if not now")
+    parser.add_argument("--citation", help="at most 40 characters, for chips")
+    parser.add_argument("--payload", metavar="JSON", help="the structured part of recipes, dead ends …")
+    parser.add_argument("--supersedes", metavar="ID", help="the memory this replaces")
+    parser.add_argument("--derived-from", action="append", default=[], metavar="ID")
+    parser.add_argument("--pin", action="store_true", help="never fades")
+    parser.add_argument("--again", action="store_true", help="even if it was rejected or forgotten before")
+    parser.add_argument("--jsonl", action="store_true", help="stdin holds one JSON draft per line")
+
+
+def run_remember(args: argparse.Namespace, console: Console) -> int:
+    if args.jsonl:
+        return _remember_lines(args, console)
+    draft = _draft(args, given_text(args.text))
+    with open_from(args, create=True) as memory:
+        receipt = memory.remember_all([draft])[0]
+    if console.json:
+        console.value(receipt_json(receipt))
+    else:
+        _tell(receipt, console)
+    return FINE
+
+
+def _draft(args: argparse.Namespace, content: str) -> Draft:
+    return Draft(
+        content=content,
+        kind=args.kind,
+        confidence=args.confidence,
+        source=args.source,
+        scope=args.scope,
+        visibility=args.visibility,
+        tags=args.tag,
+        files=args.file,
+        modules=args.module,
+        event_at=moment(args.when, "when"),
+        session=args.session,
+        commit=args.commit,
+        citation=args.citation,
+        payload=None if args.payload is None else _object(args.payload, "payload"),
+        supersedes=args.supersedes,
+        derived_from=args.derived_from,
+        pinned=args.pin,
+        again=args.again,
+    )
+
+
+def _remember_lines(args: argparse.Namespace, console: Console) -> int:
+    drafts = [_from_line(number, line) for number, line in enumerate(given_text(["-"]).splitlines(), 1) if line.strip()]
+    receipts: list[Receipt] = []
+    with open_from(args, create=True) as memory:
+        for start in range(0, len(drafts), _BATCH):
+            receipts += memory.remember_all(drafts[start : start + _BATCH])
+            console.progress("remembered", len(receipts), len(drafts))
+    console.progress_done()
+    tally: dict[str, int] = {}
+    for receipt in receipts:
+        tally[receipt.verdict] = tally.get(receipt.verdict, 0) + 1
+    if console.json:
+        console.value({"count": len(receipts), "verdicts": tally, "ids": [receipt.id for receipt in receipts]})
+    else:
+        console.line(f"{len(receipts)} remembered: " + ", ".join(f"{n} {name}" for name, n in sorted(tally.items())))
+    return FINE
+
+
+def _from_line(number: int, line: str) -> Draft:
+    fields = _object(line, f"line {number}")
+    known = set(Draft.__dataclass_fields__)
+    for unknown in sorted(set(fields) - known):
+        raise InvalidField(f"line {number}: {unknown}", "a draft has no such field")
+    if "content" not in fields:
+        raise InvalidField(f"line {number}: content", "it is missing")
+    for name in ("event_at", "created_at", "stale_at", "valid_until"):
+        if name in fields:
+            fields[name] = moment(fields[name], f"line {number}: {name}")
+    return Draft(**fields)
+
+
+def _object(text: str, field: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise InvalidField(field, f"not JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise InvalidField(field, "expected a JSON object")
+    return value
+
+
+def _tell(receipt: Receipt, console: Console) -> None:
+    words = {
+        "new": "Remembered",
+        "same": "Known already",
+        "supersedes": f"Remembered, superseding {', '.join(receipt.against)}",
+        "contradicts": "Remembered, to be reviewed",
+    }
+    console.line(f"{words[receipt.verdict]}: {receipt.id}  [{receipt.memory.kind}]")
+    for rule in receipt.redacted:
+        console.note(f"  ! a secret ({rule}) was replaced by a placeholder")
+    for note in receipt.notes:
+        console.note(f"  ! {note}")
+
+
+# --- acts on one memory --------------------------------------------------------------------------------------------
+
+
+def _arguments_act(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="the memory; its last letters suffice")
+    parser.add_argument("--why", default="", help="the reason, for the ledger")
+
+
+arguments_confirm = arguments_reject = arguments_dispute = arguments_forget = _arguments_act
+
+
+def arguments_edit(parser: argparse.ArgumentParser) -> None:
+    _arguments_act(parser)
+    parser.add_argument("text", nargs="*", help="the new text, if it changes")
+    parser.add_argument("--kind")
+    parser.add_argument("--confidence", type=float, metavar="0-1")
+    parser.add_argument("--scope")
+    parser.add_argument("--visibility")
+    parser.add_argument("--tag", action="append", metavar="NAME", help="replaces all tags; repeatable")
+    parser.add_argument("--file", action="append", metavar="PATH", help="replaces all files; repeatable")
+    parser.add_argument("--module", action="append", metavar="NAME", help="replaces all modules; repeatable")
+    parser.add_argument("--citation")
+    parser.add_argument("--payload", metavar="JSON")
+    parser.add_argument("--if-revision", type=int, metavar="N", help="only if nobody changed it since")
+
+
+def run_edit(args: argparse.Namespace, console: Console) -> int:
+    given = {
+        "content": given_text(args.text) if args.text else None,
+        "kind": args.kind,
+        "confidence": args.confidence,
+        "scope": args.scope,
+        "visibility": args.visibility,
+        "tags": args.tag,
+        "files": args.file,
+        "modules": args.module,
+        "citation": args.citation,
+        "payload": None if args.payload is None else _object(args.payload, "payload"),
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    if not changes:
+        raise InvalidField("edit", "nothing to change", hint="Give a new text or an option such as --kind.")
+    with open_from(args) as memory:
+        return _told(console, "Changed", memory.edit(args.id, why=args.why, if_revision=args.if_revision, **changes))
+
+
+def arguments_correct(parser: argparse.ArgumentParser) -> None:
+    _arguments_act(parser)
+    parser.add_argument("text", nargs="*", help="what is true instead; read from stdin when absent or -")
+
+
+def run_correct(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        receipt = memory.correct(args.id, given_text(args.text), why=args.why)
+    if console.json:
+        console.value(receipt_json(receipt))
+    else:
+        _tell(receipt, console)
+    return FINE
+
+
+def run_confirm(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        return _told(console, "Confirmed", memory.confirm(args.id, why=args.why))
+
+
+def run_reject(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        return _told(console, "Rejected, and it will not come back", memory.reject(args.id, why=args.why))
+
+
+def run_dispute(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        return _told(console, "Disputed", memory.dispute(args.id, why=args.why))
+
+
+def arguments_pin(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="the memory; its last letters suffice")
+    parser.add_argument("--off", action="store_true", help="let it fade again")
+
+
+def run_pin(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        return _told(console, "Unpinned" if args.off else "Pinned", memory.pin(args.id, pinned=not args.off))
+
+
+def run_forget(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        id = memory.forget(args.id, why=args.why)
+        backups = _backups(memory.path)
+    if console.json:
+        console.value({"forgotten": id, "backups": backups})
+    else:
+        console.line(f"Forgotten for good: {id}")
+        if backups:
+            console.note(f"  ! {len(backups)} backup(s) made earlier may still hold it")
+    return FINE
+
+
+def _backups(path: Path | None) -> list[str]:
+    return [] if path is None else sorted(str(file) for file in (path.parent / "backups").glob("*.db"))
+
+
+def arguments_undo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", help="undo the last change to this memory (default: the last change of all)")
+    parser.add_argument("--why", default="", help="the reason, for the ledger")
+
+
+def run_undo(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        undone = memory.undo(args.id, why=args.why)
+    if console.json:
+        console.value({"act": undone.act, "actions": list(undone.actions), "memories": list(undone.memories)})
+    else:
+        console.line(f"Undone: {', '.join(undone.actions)} of {', '.join(undone.memories) or 'the store'}")
+    return FINE
+
+
+def _told(console: Console, what: str, memory: Memory) -> int:
+    if console.json:
+        console.value(memory_json(memory))
+    else:
+        console.line(f"{what}: {memory.id}  {excerpt(memory.content, 80)}")
+    return FINE

@@ -1,0 +1,1 @@
+"""What may be kept, shown and sent: secrets, fences, exports and erasure."""

@@ -1,0 +1,1 @@
+"""The ways of finding candidates, one file each."""

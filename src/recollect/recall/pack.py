@@ -1,0 +1,115 @@
+"""Last stage of recall: the hits that fit the budget, without repeats, by file, each with its citation. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.core.ports import Tokenizer
+from recollect.core.query import Candidate, Hit
+from recollect.core.records import CITATION_LIMIT, Memory
+from recollect.core.text import excerpt, words
+from recollect.recall.recipes import UNBOUNDED, Budget
+
+REPEAT = 0.9  # shared share of words from which one memory repeats another
+_OVERHEAD = 12  # tokens of marks and citation around each hit
+
+
+class EstimatedTokens:
+    """Tokens without a tokenizer: a word of English costs about four letters, other scripts about one each."""
+
+    exact = False
+
+    def count(self, text: str) -> int:
+        wide = sum(1 for letter in text if ord(letter) > 0x2E7F) if not text.isascii() else 0
+        return (len(text) - wide + 3) // 4 + wide
+
+
+ESTIMATE = EstimatedTokens()
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    hits: tuple[Hit, ...]
+    tokens: int
+    notes: tuple[str, ...]
+
+
+def pack(ranking: Sequence[Candidate], *, k: int, budget: Budget, tokenizer: Tokenizer) -> Packed:
+    """At most `k` hits, by score. Within a bounded budget the memories of one file are kept together."""
+    chosen: list[Hit] = []
+    spent, repeats, crowded = 0, 0, 0
+    used: dict[str, int] = {}
+    for candidate in ranking:
+        if len(chosen) >= k:
+            break
+        hit = _hit(candidate)
+        cost = tokenizer.count(hit.memory.content) + _OVERHEAD
+        if any(_repeats(hit.memory, other.memory) for other in chosen):
+            repeats += 1
+        elif spent + cost > budget.tokens or not _has_room(hit.memory.kind, cost, used, budget, ranking):
+            crowded += 1
+        else:
+            chosen.append(hit)
+            spent += cost
+            used[hit.memory.kind] = used.get(hit.memory.kind, 0) + cost
+    notes = [f"{repeats} near-duplicate(s) left out"] if repeats else []
+    notes += [f"{crowded} more did not fit {budget.tokens} tokens"] if crowded else []
+    ordered = chosen if budget is UNBOUNDED else _by_file(chosen)
+    return Packed(tuple(ordered), spent, tuple(notes))
+
+
+def cite(memory: Memory) -> str:
+    """The mark an agent puts behind what it took from a memory."""
+    return f"[Memory #{memory.id}: {memory.citation or excerpt(memory.content, CITATION_LIMIT)}]"
+
+
+def _hit(candidate: Candidate) -> Hit:
+    memory = candidate.memory
+    assert memory is not None  # `score` dropped those
+    return Hit(
+        memory=memory,
+        score=candidate.score,
+        confidence=candidate.factors.get("confidence", memory.confidence),
+        citation=cite(memory),
+        factors=candidate.factors,
+        reasons=candidate.reasons,
+    )
+
+
+def _has_room(kind: str, cost: int, used: dict[str, int], budget: Budget, ranking: Sequence[Candidate]) -> bool:
+    """A kind may fill its own share and whatever the kinds that are not in the ranking leave unused."""
+    if not budget.shares:
+        return True
+    present = {one.memory.kind for one in ranking if one.memory}
+    unclaimed = 1.0 - sum(share for name, share in budget.shares.items() if name in present)
+    allowed = budget.shares.get(kind, 0.0) + max(0.0, unclaimed)
+    return used.get(kind, 0) + cost <= max(allowed * budget.tokens, cost if not used.get(kind) else 0)
+
+
+def _repeats(one: Memory, other: Memory) -> bool:
+    if one.fingerprint == other.fingerprint or _overlaps(one, other):
+        return True
+    mine, theirs = set(words(one.content)), set(words(other.content))
+    return len(mine & theirs) / max(1, len(mine | theirs)) >= REPEAT and _same_numbers(mine, theirs)
+
+
+def _same_numbers(mine: set[str], theirs: set[str]) -> bool:
+    """Statements that differ in a number say different things, however alike they look."""
+    return {word for word in mine if word.isdigit()} == {word for word in theirs if word.isdigit()}
+
+
+def _overlaps(one: Memory, other: Memory) -> bool:
+    if one.span is None or other.span is None or one.span.document is None:
+        return False
+    if one.span.document != other.span.document:
+        return False
+    return one.span.start < other.span.end and other.span.start < one.span.end
+
+
+def _by_file(hits: Sequence[Hit]) -> list[Hit]:
+    """Best first, except that memories about the same file follow the best of them."""
+    order: dict[str, int] = {}
+    for place, hit in enumerate(hits):
+        order.setdefault(hit.memory.files[0] if hit.memory.files else hit.id, place)
+    return sorted(hits, key=lambda hit: order[hit.memory.files[0] if hit.memory.files else hit.id])

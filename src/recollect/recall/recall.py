@@ -1,0 +1,54 @@
+"""The verb recall, told as a story: read → gather → fuse → boost → score → rerank → pack.
+
+Never writes; the façade notes the access. Whatever was skipped is in the briefing's notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.core.kinds import Kinds
+from recollect.core.ports import Channel, Neighbourhood, Reranker, Tokenizer
+from recollect.core.query import Briefing, Query
+from recollect.recall.boost import boost
+from recollect.recall.fuse import fuse
+from recollect.recall.gather import gather
+from recollect.recall.pack import ESTIMATE, pack
+from recollect.recall.read import read
+from recollect.recall.recipes import UNBOUNDED, Budget, Recipe
+from recollect.recall.rerank import rerank
+from recollect.recall.score import score
+
+
+@dataclass(frozen=True, slots=True)
+class Senses:
+    """What recall works with: its channels and, where configured, a graph, a reranker and a tokenizer."""
+
+    channels: Sequence[Channel]
+    kinds: Kinds
+    recipe: Recipe
+    neighbourhood: Neighbourhood | None = None
+    reranker: Reranker | None = None
+    tokenizer: Tokenizer = ESTIMATE
+
+
+def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
+    """The right few memories for a question, cited and packed, with every reason kept on them."""
+    recipe = senses.recipe
+    reading = read(query)
+    gathered = gather(query, reading, senses.channels, deadline=recipe.deadline)
+    fused = fuse(gathered.channels, weights=recipe.channels[reading.type], damping=recipe.damping)
+    near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
+    scored = score(near, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
+    ranked, trouble = rerank(scored, senses.reranker, question=query.text, top=recipe.rerank_top)
+    packed = pack(ranked, k=query.k, budget=budget, tokenizer=senses.tokenizer)
+    notes = [*gathered.notes, *([trouble] if trouble else []), *packed.notes]
+    return Briefing(
+        hits=packed.hits,
+        text="",
+        tokens=packed.tokens,
+        notes=tuple(notes),
+        query_type=reading.type,
+    )

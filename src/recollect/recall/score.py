@@ -1,0 +1,56 @@
+"""Fifth stage of recall: relevance meets what is known about each memory. Pure; every factor stays on the candidate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.core.decay import effective
+from recollect.core.kinds import Kinds
+from recollect.core.query import Candidate
+from recollect.core.records import Memory
+from recollect.core.scope import DISPUTE_FACTOR, TRUST, Phase, Status
+from recollect.recall.recipes import PHASE_WEIGHTS, Recipe
+
+
+def score(
+    ranking: Sequence[Candidate], *, recipe: Recipe, kinds: Kinds, phase: Phase | None, now: datetime
+) -> list[Candidate]:
+    """Final score = base × phase × trust × confidence. A candidate without its memory is dropped."""
+    scored = [
+        _scored(candidate, candidate.memory, recipe=recipe, kinds=kinds, phase=phase, now=now)
+        for candidate in ranking
+        if candidate.memory is not None
+    ]
+    return sorted(scored, key=lambda candidate: (-candidate.score, candidate.id))
+
+
+def confidence_now(memory: Memory, kinds: Kinds, now: datetime) -> float:
+    """What the stored confidence is worth today: faded by its curve, lowered while disputed."""
+    curve = memory.decay if memory.decay is not None else kinds.rule(memory.kind).decay
+    last_used = max(memory.accessed_at, memory.created_at)
+    faded = effective(memory.confidence, curve, last_used=last_used, now=now, held=memory.pinned)
+    return faded * DISPUTE_FACTOR if memory.status is Status.DISPUTED else faded
+
+
+def _scored(
+    candidate: Candidate, memory: Memory, *, recipe: Recipe, kinds: Kinds, phase: Phase | None, now: datetime
+) -> Candidate:
+    relevance = min(1.0, candidate.score)
+    idle = max(0.0, (now - memory.accessed_at).total_seconds() / 86_400)
+    recency = math.exp(-idle / recipe.recency_days)
+    frequency = min(1.0, math.log1p(memory.access_count) / math.log1p(recipe.frequency_full))
+    base = recipe.relevance * relevance + recipe.recency * recency + recipe.frequency * frequency
+    weight = 1.0 if phase is None else PHASE_WEIGHTS[phase].get(memory.kind, 1.0)
+    trust = TRUST[memory.source]
+    confidence = confidence_now(memory, kinds, now)
+    return candidate.scored(
+        base * weight * trust * confidence,
+        relevance=relevance,
+        recency=recency,
+        frequency=frequency,
+        phase=weight,
+        trust=trust,
+        confidence=confidence,
+    )

@@ -1,0 +1,188 @@
+"""The acts that change what is remembered: edit, confirm, reject, dispute, pin.
+
+Each is one transaction: read the row as it is now, work out the new one, write it with its ledger entries. Whatever
+moves a confidence also moves its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recollect.core.decay import Exponential
+from recollect.core.drafts import Draft
+from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, StaleEdit
+from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kind
+from recollect.core.ledger import Action, Change
+from recollect.core.links import Link
+from recollect.core.records import Memory
+from recollect.core.scope import OPEN, Relation, Status, choose, share
+from recollect.core.text import require_storable
+from recollect.remember.hand import Hand
+from recollect.remember.propagate import propagate, travels
+from recollect.remember.screen import screen
+from recollect.remember.shape import shape
+from recollect.store.codec import difference
+from recollect.store.store import Store
+
+CERTAIN = 1.0  # what a person confirmed
+
+
+def confirm(store: Store, id: str, hand: Hand) -> Memory:
+    """A person stands behind it: certain, reviewed, and protected if it is a fact."""
+
+    def confirmed(memory: Memory) -> Memory:
+        return memory.having(
+            verified=True,
+            needs_review=False,
+            confidence=CERTAIN,
+            status=Status.ACTIVE,
+            decay=Exponential(0.0) if memory.kind == Kind.FACT else memory.decay,
+        )
+
+    return _act(store, id, "confirm", confirmed, hand)
+
+
+def reject(store: Store, id: str, hand: Hand) -> Memory:
+    """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
+
+    def rejected(memory: Memory) -> Memory:
+        store.tombstones.put(memory.fingerprint, store.project, reason="rejected", at=hand.at)
+        return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
+
+    return _act(store, id, "reject", rejected, hand, tombstone=True)
+
+
+def dispute(store: Store, id: str, hand: Hand) -> Memory:
+    """Somebody doubts it. It stays in recall, marked, at a lower weight, until confirmed or rejected."""
+
+    def disputed(memory: Memory) -> Memory:
+        if memory.status is Status.DISPUTED:
+            raise MemoryNotOpen(memory.id, memory.status)
+        return memory.having(status=Status.DISPUTED, needs_review=True, verified=False, streak=0)
+
+    return _act(store, id, "dispute", disputed, hand)
+
+
+def pin(store: Store, id: str, hand: Hand, *, pinned: bool) -> Memory:
+    """A pinned memory never fades."""
+    return _act(store, id, "pin" if pinned else "unpin", lambda memory: memory.having(pinned=pinned), hand)
+
+
+def edit(store: Store, id: str, hand: Hand, *, changes: dict[str, Any], expected: int | None = None) -> Memory:
+    """Change some fields in place. New words put a tombstone on the old ones, so the correction sticks.
+
+    `changes` speaks the language of a Draft (content, kind, confidence, tags …); everything is checked like one.
+    """
+
+    def edited(memory: Memory) -> Memory:
+        if expected is not None and memory.revision != expected:
+            raise StaleEdit(memory.id, expected=expected, found=memory.revision)
+        shaped = _reshaped(memory, store, hand, changes)
+        if shaped.fingerprint != memory.fingerprint:
+            store.tombstones.put(memory.fingerprint, store.project, reason="corrected", at=hand.at)
+            store.tombstones.lift(shaped.fingerprint, store.project)
+        return shaped
+
+    return _act(store, id, "edit", edited, hand, tombstone="content" in changes)
+
+
+def relate(
+    store: Store, id: str, hand: Hand, *, relation: str, to: str | None, file: str | None, confidence: float
+) -> Link:
+    """Link a memory to exactly one target: another memory or a file."""
+    if (to is None) == (file is None):
+        raise InvalidField("to", "a relation has exactly one target: a memory or a file")
+    with store.engine.write():
+        link = Link(
+            source=store.memories.resolve(id),
+            relation=choose(Relation, relation, "relation"),
+            target=None if to is None else store.memories.resolve(to),
+            file=None if file is None else require_storable(file, "file"),
+            confidence=share(confidence, "confidence"),
+            automatic=False,
+            created_at=hand.at,
+        )
+        store.links.put([link])
+        change = Change("link", link.source, f"{link.relation} {link.target or link.file}")
+        store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
+    return link
+
+
+def _reshaped(memory: Memory, store: Store, hand: Hand, changes: dict[str, Any]) -> Memory:
+    asked: dict[str, Any] = {
+        "content": memory.content,
+        "kind": memory.kind,
+        "confidence": memory.confidence,
+        "source": memory.source,
+        "scope": memory.scope,
+        "visibility": memory.visibility,
+        "payload": memory.payload,
+        **changes,
+    }
+    screened = screen(Draft(**asked))
+    shaped = shape(
+        screened.draft,
+        project=memory.project,
+        kinds=store.kinds,
+        now=hand.at,
+        identity=lambda family, at: memory.id,
+        redacted=bool(screened.redacted) or memory.flagged,
+    ).memory
+    fields = {name: getattr(shaped, name) for name in ("content", "fingerprint", "flagged", *changes)}
+    content_changed = shaped.fingerprint != memory.fingerprint
+    return memory.having(**fields, streak=0 if content_changed else memory.streak)
+
+
+def _act(
+    store: Store,
+    id: str,
+    action: Action,
+    change: Callable[[Memory], Memory],
+    hand: Hand,
+    *,
+    tombstone: bool = False,
+) -> Memory:
+    """Read, change, write, tell the ledger, let confidence travel. One transaction."""
+    with store.engine.write():
+        memory = store.memories.get(store.memories.resolve(id))
+        if memory.status not in OPEN:
+            raise MemoryNotOpen(memory.id, memory.status)
+        changed = change(memory)
+        before, after = difference(memory, changed)
+        if not after:
+            return memory
+        changed = changed.having(updated_at=hand.at, revision=memory.revision + 1)
+        store.memories.update(memory, changed)
+        if tombstone and memory.fingerprint != (changed.fingerprint if action == "edit" else None):
+            after["tombstone"] = memory.fingerprint
+        changes = [Change(action, memory.id, hand.why, before, after)]
+        changes += _neighbours(store, memory, changed, hand)
+        store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
+    return changed
+
+
+def _neighbours(store: Store, before: Memory, after: Memory, hand: Hand) -> list[Change]:
+    if not travels(before.confidence, after.confidence):
+        return []
+    known: dict[MemoryId, Memory] = {}
+
+    def confidence(id: MemoryId) -> float | None:
+        try:
+            known[id] = store.memories.get(id)
+        except MemoryNotFound:
+            return None
+        return known[id].confidence
+
+    settled = propagate(
+        before.id, before=before.confidence, after=after.confidence, links=store.links.from_, confidence=confidence
+    )
+    changes = []
+    for id, value in settled.items():
+        moved = known[id].having(confidence=value, updated_at=hand.at, revision=known[id].revision + 1)
+        was, now = difference(known[id], moved)
+        if now:
+            store.memories.update(known[id], moved)
+            changes.append(Change("propagate", id, f"{before.id} changed", was, now))
+    return changes

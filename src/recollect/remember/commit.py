@@ -1,0 +1,197 @@
+"""Fourth step of remembering: one transaction with rows, keyword entries, links, ledger and outbox. All or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.core.drafts import Receipt
+from recollect.core.errors import MemoryNotFound, MemoryNotOpen, Tombstoned
+from recollect.core.ids import MemoryId
+from recollect.core.ledger import Change
+from recollect.core.links import Link
+from recollect.core.records import Memory
+from recollect.core.scope import OPEN, Relation, Source, Status
+from recollect.remember.propagate import moved
+from recollect.remember.resolve import SAID_SO, Resolution
+from recollect.store.codec import difference
+from recollect.store.store import Store
+
+_SURE = 1.0  # a relation somebody stated
+_LIKELY = 0.8  # a relation we worked out
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A shaped memory with its resolution: all that `commit` needs to know."""
+
+    memory: Memory
+    resolution: Resolution
+    redacted: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    derived_from: tuple[MemoryId, ...] = ()
+    again: bool = False
+    corrects: bool = False
+    why: str = ""
+
+
+def commit(
+    weighed: Sequence[Weighed],
+    store: Store,
+    *,
+    now: datetime,
+    act: str,
+    actor: str,
+    projectors: Sequence[str],
+    durable: bool,
+) -> list[Receipt]:
+    """Write everything, once. What others wrote since the drafts were weighed is seen here, under the lock."""
+    with store.engine.write(durable=durable):
+        writing = _Writing(store, now, weighed)
+        receipts = [replace(writing.one(each), queued=not durable) for each in weighed]
+        writing.finish(act, actor, projectors)
+    return receipts
+
+
+class _Writing:
+    """The state of one transaction: what is to be inserted, and what the ledger will say."""
+
+    def __init__(self, store: Store, now: datetime, weighed: Sequence[Weighed]) -> None:
+        self._store = store
+        self._now = now
+        prints = [each.memory.fingerprint for each in weighed]
+        self._known = store.memories.by_fingerprint(prints, store.project)
+        self._tombs = store.tombstones.find(prints, store.project)
+        self._new: dict[MemoryId, Memory] = {}
+        self._links: list[Link] = []
+        self._changes: list[Change] = []
+
+    def one(self, each: Weighed) -> Receipt:
+        memory = each.memory
+        self._pass_tombstone(each)
+        if twin := self._twin(memory):
+            merged = self._merge(twin, memory)
+            return Receipt(twin.id, "same", merged, (twin.id,), each.redacted, each.notes)
+        memory, notes = self._settle(memory, each)
+        self._new[memory.id] = memory
+        self._known.setdefault(memory.fingerprint, []).append(memory)
+        because = each.resolution.because
+        why = each.why or (f"{each.resolution.verdict}: {because}" if because else "")
+        self._changes.append(Change("add", memory.id, why))
+        for source in each.derived_from:
+            self._link(memory.id, Relation.DERIVED_FROM, source, _SURE, automatic=False)
+        verdict = each.resolution.verdict if each.resolution.verdict != "same" else "new"
+        return Receipt(memory.id, verdict, memory, each.resolution.against, each.redacted, (*each.notes, *notes))
+
+    def finish(self, act: str, actor: str, projectors: Sequence[str]) -> None:
+        if self._new:
+            self._store.memories.add(list(self._new.values()))
+            self._store.outbox.put(list(self._new), projectors)
+        self._store.links.put(self._links)
+        self._store.ledger.append(self._changes, act=act, actor=actor, at=self._now)
+
+    def _pass_tombstone(self, each: Weighed) -> None:
+        tomb = self._tombs.get(each.memory.fingerprint)
+        if tomb is None:
+            return
+        if not each.again:
+            raise Tombstoned(reason=tomb.reason, since=tomb.at.date().isoformat())
+        self._store.tombstones.lift(tomb.fingerprint, self._store.project)
+        self._changes.append(
+            Change("edit", None, "said again on purpose", {"tombstone": tomb.fingerprint, "reason": tomb.reason}, {})
+        )
+
+    def _twin(self, memory: Memory) -> Memory | None:
+        for known in self._known.get(memory.fingerprint, []):
+            if (known.kind, known.scope, known.visibility) == (memory.kind, memory.scope, memory.visibility) and (
+                memory.kind != "episode" or known.session == memory.session
+            ):
+                return known
+        return None
+
+    def _merge(self, known: Memory, said: Memory) -> Memory:
+        """The same statement once more: what it adds is added, and a guess that is now stated becomes active."""
+        stated = said.source is not Source.OBSERVER_INFERRED
+        merged = known.having(
+            tags=_union(known.tags, said.tags),
+            files=_union(known.files, said.files),
+            modules=_union(known.modules, said.modules),
+            provenance=_union(known.provenance, said.provenance),
+            confidence=max(known.confidence, said.confidence),
+            status=Status.ACTIVE if known.status is Status.CANDIDATE and stated else known.status,
+            needs_review=known.needs_review and not stated,
+        )
+        before, after = difference(known, merged)
+        if not after:
+            return known
+        merged = merged.having(updated_at=self._now, revision=known.revision + 1)
+        if known.id in self._new:
+            self._new[known.id] = merged
+        else:
+            self._store.memories.update(known, merged)
+        self._known[known.fingerprint] = [merged]
+        self._changes.append(Change("merge", known.id, "said again", before, after))
+        return merged
+
+    def _settle(self, memory: Memory, each: Weighed) -> tuple[Memory, tuple[str, ...]]:
+        """Carry out what the verdict means for the other side, and for the new memory itself."""
+        match each.resolution.verdict:
+            case "supersedes":
+                for old in each.resolution.against:
+                    self._supersede(memory, old, each)
+                return memory, ()
+            case "contradicts":
+                for old in each.resolution.against:
+                    self._link(memory.id, Relation.CONFLICTS_WITH, old, _LIKELY, automatic=True)
+                note = f"contradicts {each.resolution.against[0]}: {each.resolution.because}"
+                return memory.having(needs_review=True), (note,)
+            case _:
+                return memory, ()
+
+    def _supersede(self, memory: Memory, old: MemoryId, each: Weighed) -> None:
+        stated = each.resolution.because == SAID_SO
+        known = self._new.get(old) or self._open(old, stated=stated)
+        if known is None:
+            return
+        sure = _SURE if stated else _LIKELY
+        link = Link(memory.id, Relation.SUPERSEDES, old, None, sure, not stated, self._now)
+        closed = known.having(
+            status=Status.SUPERSEDED,
+            superseded_by=memory.id,
+            valid_until=memory.event_at or memory.created_at,
+            confidence=moved(known.confidence, link, source=memory.confidence, change=memory.confidence),
+            updated_at=self._now,
+            revision=known.revision + 1,
+        )
+        before, after = difference(known, closed)
+        if old in self._new:
+            self._new[old] = closed
+        else:
+            self._store.memories.update(known, closed)
+        self._links.append(link)
+        if each.corrects and known.fingerprint != memory.fingerprint:
+            self._store.tombstones.put(known.fingerprint, self._store.project, reason="corrected", at=self._now)
+            after["tombstone"] = known.fingerprint
+        self._changes.append(Change("supersede", old, each.why or f"superseded by {memory.id}", before, after))
+
+    def _open(self, id: MemoryId, *, stated: bool) -> Memory | None:
+        """The memory to close. One that vanished or closed meanwhile matters only to someone who named it."""
+        try:
+            known = self._store.memories.get(id)
+        except MemoryNotFound:
+            if stated:
+                raise
+            return None
+        if known.status not in OPEN:
+            if stated:
+                raise MemoryNotOpen(id, known.status)
+            return None
+        return known
+
+    def _link(self, source: MemoryId, relation: Relation, target: MemoryId, sure: float, *, automatic: bool) -> None:
+        self._links.append(Link(source, relation, target, None, sure, automatic, self._now))
+
+
+def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))

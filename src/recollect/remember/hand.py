@@ -1,0 +1,18 @@
+"""Whose hand an act is by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.core.ids import MemoryId
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Who acts, when, and under which act: the same for every entry of one act."""
+
+    actor: str
+    at: datetime
+    act: MemoryId
+    why: str = ""

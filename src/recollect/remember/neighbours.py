@@ -1,0 +1,40 @@
+"""Finds the few memories a new statement could agree or conflict with, cheaply enough for every write.
+
+A rival shares the topic words, so it is found by asking the keyword index for all of them together: an intersection of
+short lists, fast at any size. The rest of a batch is compared by its exact topic.
+"""
+
+from __future__ import annotations
+
+from recollect.core.kinds import Kind
+from recollect.core.records import Memory
+from recollect.remember.resolve import topic
+from recollect.store.store import Store
+
+_MOST_TOPIC = 8  # words asked for together; the longest say most
+_MOST_RIVALS = 4
+_UNWEIGHED = frozenset({Kind.EPISODE, Kind.PASSAGE})  # evidence: kept as it was said, whatever else was said
+
+
+class Rivals:
+    """The neighbours of one batch: what the store knows and what the batch said before."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._said: dict[frozenset[str], Memory] = {}
+
+    def of(self, memory: Memory) -> list[Memory]:
+        if memory.kind in _UNWEIGHED:
+            return []
+        words = topic(memory.content)
+        said = self._said.get(frozenset(words))
+        known = self._known(words) if len(words) > 1 else []
+        return [*known, *([said] if said else [])]
+
+    def add(self, memory: Memory) -> None:
+        if memory.kind not in _UNWEIGHED:
+            self._said[frozenset(topic(memory.content))] = memory
+
+    def _known(self, words: list[str]) -> list[Memory]:
+        longest = sorted(words, key=lambda word: (-len(word), word))[:_MOST_TOPIC]
+        return self._store.memories.sharing(longest, self._store.project, limit=_MOST_RIVALS)

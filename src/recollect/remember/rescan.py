@@ -1,0 +1,39 @@
+"""Looking for secrets in what is already stored: rules grow, and imports from before must not escape them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recollect.core.ids import MemoryId
+from recollect.core.ledger import Change
+from recollect.core.records import Memory
+from recollect.core.text import fingerprint
+from recollect.privacy.scan import redact, scan
+from recollect.remember.hand import Hand
+from recollect.store.store import Store
+
+
+def stored_secrets(store: Store) -> Iterator[tuple[MemoryId, tuple[str, ...]]]:
+    """Every memory with the rules that fire on its text; most have none."""
+    for page in store.memories.every():
+        for memory in page.memories:
+            yield memory.id, tuple(finding.rule for finding in scan(memory.content))
+
+
+def redact_stored(store: Store, id: MemoryId, hand: Hand) -> Memory:
+    """Replace the secrets of one memory. What the ledger kept of its old text is erased with them."""
+    with store.engine.write():
+        memory = store.memories.get(id)
+        redaction = redact(memory.content)
+        safe = memory.having(
+            content=redaction.text,
+            fingerprint=fingerprint(redaction.text),
+            flagged=True,
+            updated_at=hand.at,
+            revision=memory.revision + 1,
+        )
+        store.memories.update(memory, safe)
+        store.ledger.erase_bodies(id)
+        rules = ", ".join(sorted({finding.rule for finding in redaction.findings}))
+        store.ledger.append([Change("redact", id, f"secret: {rules}")], act=hand.act, actor=hand.actor, at=hand.at)
+    return safe

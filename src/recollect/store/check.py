@@ -1,0 +1,106 @@
+"""Checking: is every row sound, is the ledger whole, does every projection match the rows? Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from recollect.core.errors import RecollectError, StoreDamaged
+from recollect.store.memories import facets
+from recollect.store.sqlite import search
+from recollect.store.store import Store
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong. `projection` faults are mended by rebuilding, others need salvage or a backup."""
+
+    area: str  # file, rows, links, tombstones, ledger, keywords, facets
+    problem: str
+    projection: bool = False
+
+
+@dataclass(slots=True)
+class CheckReport:
+    """What was looked at and what was found."""
+
+    memories: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+
+def check(store: Store, *, quick: bool = False, progress: Progress = lambda area, n: None) -> CheckReport:
+    """Look at everything: the file's structure, each row's checksum, the ledger's chain, projections against rows."""
+    report = CheckReport()
+    for area, look in (("file", _file), ("rows", _rows), ("links", _links), ("ledger", _ledger)):
+        _guarded(area, look, store, report, progress)
+    if not quick:
+        for area, look in (("keywords", _keywords), ("facets", _facets)):
+            _guarded(area, look, store, report, progress)
+    return report
+
+
+Look = Callable[[Store, CheckReport, Progress], None]
+
+
+def _guarded(area: str, look: Look, store: Store, report: CheckReport, progress: Progress) -> None:
+    """A check that cannot even be carried out is a finding, not a crash."""
+    try:
+        look(store, report, progress)
+    except (RecollectError, ValueError, TypeError) as error:
+        report.findings.append(Finding(area, str(error), projection=area in ("keywords", "facets")))
+
+
+def _file(store: Store, report: CheckReport, progress: Progress) -> None:
+    for row in store.engine.rows("pragma integrity_check(20)"):
+        if row[0] != "ok":
+            report.findings.append(Finding("file", row[0], projection="keywords" in row[0]))
+
+
+def _rows(store: Store, report: CheckReport, progress: Progress) -> None:
+    for page in store.memories.every():
+        report.memories += len(page.memories)
+        progress("rows", len(page.memories))
+        for id in page.damaged:
+            report.findings.append(Finding("rows", f"{id} does not match its checksum"))
+
+
+def _links(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [Finding("links", f"a link of {id} is damaged") for id in store.links.damaged()]
+    report.findings += [Finding("tombstones", f"{id} is damaged") for id in store.tombstones.damaged()]
+
+
+def _ledger(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [Finding("ledger", fault) for fault in store.ledger.verify()]
+
+
+def _keywords(store: Store, report: CheckReport, progress: Progress) -> None:
+    """FTS5 compares its index with the rows itself. It asks for a write, so a read-only store is only counted."""
+    if store.engine.read_only:
+        return
+    try:
+        with store.engine.write(durable=False):
+            search.verify(store.engine)
+    except StoreDamaged:
+        report.findings.append(Finding("keywords", "the keyword index differs from the rows", projection=True))
+
+
+_FACETS = "select facet, value, seq from facets order by seq, facet, value"
+_SEQS = "select id, seq from memories"
+
+
+def _facets(store: Store, report: CheckReport, progress: Progress) -> None:
+    seqs: dict[str, int] = {row[0]: row[1] for row in store.engine.rows(_SEQS)}
+    wanted = {
+        (facet, value, seqs[memory.id])
+        for page in store.memories.every()
+        for memory in page.memories
+        for facet, value in facets(memory)
+    }
+    if wanted != {(facet, value, seq) for facet, value, seq in store.engine.rows(_FACETS)}:
+        report.findings.append(Finding("facets", "the facets differ from the rows", projection=True))

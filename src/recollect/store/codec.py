@@ -1,0 +1,220 @@
+"""Between values and columns: a Memory as a row of plain values and back, and the checksum that guards the row.
+
+The checksum covers every column, so a bit that flips inside a value is noticed even where the database's own
+structure checks pass.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.decay import parse_decay
+from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kinds
+from recollect.core.records import Memory, Span, WorkUnit
+from recollect.core.scope import Scope, Source, Status, Visibility
+from recollect.store.engine import Row, Value
+
+if TYPE_CHECKING:
+    from recollect.core.payloads import Payload
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+# Column order of every statement that reads or writes a whole memory. `seq` and `checksum` are the store's own.
+COLUMNS = (
+    "id", "project", "kind", "content", "confidence", "created_at", "updated_at", "accessed_at", "source", "scope",
+    "visibility", "status", "fingerprint", "tags", "files", "modules", "event_at", "access_count", "streak", "session",
+    "commit_sha", "work_unit", "source_role", "provenance", "node", "impacted", "entities", "citation", "needs_review",
+    "verified", "pinned", "flagged", "stale_at", "valid_until", "superseded_by", "decay", "span", "embedding_model",
+    "payload", "attributes", "revision",
+)  # fmt: skip
+
+
+def to_ms(at: datetime) -> int:
+    return (at - _EPOCH) // _MILLISECOND
+
+
+def from_ms(stamp: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=stamp)
+
+
+def checksum(values: Sequence[Value]) -> int:
+    """A 63-bit digest of some columns: positive, so that every engine keeps it in a big integer."""
+    plain = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return int.from_bytes(blake2b(plain.encode(errors="surrogatepass"), digest_size=8).digest()) >> 1
+
+
+def to_row(memory: Memory) -> tuple[Value, ...]:
+    """The memory as column values in the order of COLUMNS."""
+    return (
+        memory.id,
+        memory.project,
+        memory.kind,
+        memory.content,
+        memory.confidence,
+        to_ms(memory.created_at),
+        to_ms(memory.updated_at),
+        to_ms(memory.accessed_at),
+        str(memory.source),
+        str(memory.scope),
+        str(memory.visibility),
+        str(memory.status),
+        memory.fingerprint,
+        _list(memory.tags),
+        _list(memory.files),
+        _list(memory.modules),
+        _stamp(memory.event_at),
+        memory.access_count,
+        memory.streak,
+        memory.session,
+        memory.commit,
+        _work_unit(memory.work_unit),
+        memory.source_role,
+        _list(memory.provenance),
+        memory.node,
+        _list(memory.impacted),
+        _list(memory.entities),
+        memory.citation,
+        int(memory.needs_review),
+        int(memory.verified),
+        int(memory.pinned),
+        int(memory.flagged),
+        _stamp(memory.stale_at),
+        _stamp(memory.valid_until),
+        memory.superseded_by,
+        None if memory.decay is None else str(memory.decay),
+        _span(memory.span),
+        memory.embedding_model,
+        _payload(memory.payload),
+        _object(memory.attributes) if memory.attributes else None,
+        memory.revision,
+    )
+
+
+def from_row(row: Row, kinds: Kinds) -> Memory:
+    """The memory that `to_row` wrote."""
+    value = dict(zip(COLUMNS, row, strict=True))
+    return Memory(
+        id=MemoryId(value["id"]),
+        project=value["project"],
+        kind=value["kind"],
+        content=value["content"],
+        confidence=value["confidence"],
+        created_at=from_ms(value["created_at"]),
+        updated_at=from_ms(value["updated_at"]),
+        accessed_at=from_ms(value["accessed_at"]),
+        source=Source(value["source"]),
+        scope=Scope(value["scope"]),
+        visibility=Visibility(value["visibility"]),
+        status=Status(value["status"]),
+        fingerprint=value["fingerprint"],
+        tags=_tuple(value["tags"]),
+        files=_tuple(value["files"]),
+        modules=_tuple(value["modules"]),
+        event_at=_moment(value["event_at"]),
+        access_count=value["access_count"],
+        streak=value["streak"],
+        session=value["session"],
+        commit=value["commit_sha"],
+        work_unit=_to_work_unit(value["work_unit"]),
+        source_role=value["source_role"],
+        provenance=_tuple(value["provenance"]),
+        node=value["node"],
+        impacted=_tuple(value["impacted"]),
+        entities=_tuple(value["entities"]),
+        citation=value["citation"],
+        needs_review=bool(value["needs_review"]),
+        verified=bool(value["verified"]),
+        pinned=bool(value["pinned"]),
+        flagged=bool(value["flagged"]),
+        stale_at=_moment(value["stale_at"]),
+        valid_until=_moment(value["valid_until"]),
+        superseded_by=None if value["superseded_by"] is None else MemoryId(value["superseded_by"]),
+        decay=None if value["decay"] is None else parse_decay(value["decay"]),
+        span=_to_span(value["span"]),
+        embedding_model=value["embedding_model"],
+        payload=_to_payload(value["payload"], value["kind"], kinds),
+        attributes={} if value["attributes"] is None else json.loads(value["attributes"]),
+        revision=value["revision"],
+    )
+
+
+def _object(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _list(items: Sequence[str]) -> str | None:
+    return _object(list(items)) if items else None
+
+
+def _tuple(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(json.loads(text))
+
+
+def _stamp(at: datetime | None) -> int | None:
+    return None if at is None else to_ms(at)
+
+
+def _moment(stamp: int | None) -> datetime | None:
+    return None if stamp is None else from_ms(stamp)
+
+
+def _work_unit(unit: WorkUnit | None) -> str | None:
+    return None if unit is None else _object([unit.methodology, list(unit.hierarchy), unit.label])
+
+
+def _to_work_unit(text: str | None) -> WorkUnit | None:
+    if text is None:
+        return None
+    methodology, hierarchy, label = json.loads(text)
+    return WorkUnit(methodology, tuple(hierarchy), label)
+
+
+def _span(span: Span | None) -> str | None:
+    return None if span is None else _object([span.type, span.start, span.end, span.context, span.document])
+
+
+def _to_span(text: str | None) -> Span | None:
+    return None if text is None else Span(*json.loads(text))
+
+
+def _payload(payload: Payload | None) -> str | None:
+    if payload is None:
+        return None
+    from recollect.core.payloads import payload_json  # few memories carry one, so few processes load it
+
+    return _object(payload_json(payload))
+
+
+def _to_payload(text: str | None, kind: str, kinds: Kinds) -> Payload | None:
+    shape = None if text is None else kinds.rule(kind).payload
+    if text is None or shape is None:
+        return None
+    from recollect.core.payloads import parse_payload
+
+    return parse_payload(shape, json.loads(text))
+
+
+# Columns that move without being a change of what is remembered.
+_QUIET = frozenset({"accessed_at", "access_count", "streak", "updated_at", "revision"})
+
+
+def difference(before: Memory, after: Memory) -> tuple[dict[str, Value], dict[str, Value]]:
+    """The columns two states of a memory differ in, as they were and as they are."""
+    pairs = [
+        (name, old, new)
+        for name, old, new in zip(COLUMNS, to_row(before), to_row(after), strict=True)
+        if old != new and name not in _QUIET
+    ]
+    return {name: old for name, old, _ in pairs}, {name: new for name, _, new in pairs}
+
+
+def patched(memory: Memory, columns: Mapping[str, Value], kinds: Kinds) -> Memory:
+    """The memory with some columns set to stored values."""
+    row = {**dict(zip(COLUMNS, to_row(memory), strict=True)), **columns}
+    return from_row(tuple(row[name] for name in COLUMNS), kinds)

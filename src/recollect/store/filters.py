@@ -1,0 +1,70 @@
+"""A Filter as a SQL condition on `memories m`. Values are always bound; only our own words become SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from recollect.core.query import Filter
+from recollect.core.scope import TRUST
+from recollect.store.codec import to_ms
+from recollect.store.engine import Value
+
+
+def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
+    """The condition and its parameters."""
+    condition = _Condition()
+    condition.add("m.project = :project", project=project)
+    condition.one_of("m.status", "status", filter.statuses)
+    condition.one_of("m.kind", "kind", filter.kinds)
+    condition.one_of("m.source", "source", filter.sources)
+    condition.one_of("m.scope", "scope", filter.scopes)
+    condition.one_of("m.visibility", "visibility", filter.visibilities)
+    condition.facet("file", filter.files)
+    condition.facet("module", filter.modules)
+    condition.facet("tag", [tag.casefold() for tag in filter.tags])
+    if filter.session is not None:
+        condition.add("m.session = :session", session=filter.session)
+    if filter.since is not None:
+        condition.add("coalesce(m.event_at, m.created_at) >= :since", since=to_ms(filter.since))
+    if filter.until is not None:
+        condition.add("coalesce(m.event_at, m.created_at) < :until", until=to_ms(filter.until))
+    if filter.min_confidence > 0:
+        condition.add("m.confidence >= :least", least=filter.min_confidence)
+    if filter.min_trust > 0:
+        trusted = [source for source, trust in TRUST.items() if trust >= filter.min_trust]
+        condition.one_of("m.source", "trusted", trusted or ["nobody"])
+    if filter.needs_review is not None:
+        condition.add("m.needs_review = :review", review=int(filter.needs_review))
+    if filter.pinned is not None:
+        condition.add("m.pinned = :pinned", pinned=int(filter.pinned))
+    return condition.sql, condition.params
+
+
+class _Condition:
+    """Grows a conjunction and its parameters together."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.params: dict[str, Value] = {}
+
+    @property
+    def sql(self) -> str:
+        return " and ".join(self._parts)
+
+    def add(self, sql: str, **params: Value) -> None:
+        self._parts.append(sql)
+        self.params.update(params)
+
+    def one_of(self, column: str, name: str, values: Iterable[str]) -> None:
+        if listed := sorted(str(value) for value in values):
+            params = {f"{name}{index}": value for index, value in enumerate(listed)}
+            self.add(f"{column} in ({', '.join(f':{key}' for key in params)})", **params)
+
+    def facet(self, facet: str, values: Iterable[str]) -> None:
+        if listed := sorted(values):
+            params = {f"{facet}{index}": value for index, value in enumerate(listed)}
+            self.add(
+                f"m.seq in (select seq from facets where facet = '{facet}' "
+                f"and value in ({', '.join(f':{key}' for key in params)}))",
+                **params,
+            )

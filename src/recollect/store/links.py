@@ -1,0 +1,90 @@
+"""The links table: how memories bear on one another and on files. A link has exactly one target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recollect.core.ids import MemoryId
+from recollect.core.links import Link
+from recollect.core.scope import Relation
+from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.engine import Engine, Row, Value
+
+_NAMES = "source, relation, target, is_file, confidence, automatic, created_at"
+
+
+class Links:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    _PUT = f"""
+        insert into links ({_NAMES}, checksum) values (?, ?, ?, ?, ?, ?, ?, ?)
+            on conflict (source, relation, target, is_file) do update
+            set confidence = excluded.confidence, automatic = excluded.automatic,
+                created_at = excluded.created_at, checksum = excluded.checksum
+    """
+
+    def put(self, links: Sequence[Link]) -> None:
+        """Add links, or give existing ones a new confidence."""
+        rows = [_row(link) for link in links]
+        self._engine.execute_many(self._PUT, [(*row, checksum(row)) for row in rows])
+
+    _REMOVE = """
+        delete from links where source = :source and relation = :relation and target = :target and is_file = :is_file
+    """
+
+    def remove(self, link: Link) -> None:
+        source, relation, target, is_file, *_ = _row(link)
+        self._engine.execute(
+            self._REMOVE, {"source": source, "relation": relation, "target": target, "is_file": is_file}
+        )
+
+    _FROM = f"select {_NAMES} from links where source = :id order by relation, target"
+
+    def from_(self, id: MemoryId) -> list[Link]:
+        """What a memory points at."""
+        return [_link(row) for row in self._engine.rows(self._FROM, {"id": id})]
+
+    _TO = f"select {_NAMES} from links where target = :id and is_file = 0 order by relation, source"
+
+    def to(self, id: MemoryId) -> list[Link]:
+        """What points at a memory."""
+        return [_link(row) for row in self._engine.rows(self._TO, {"id": id})]
+
+    _FORGET = "delete from links where source = :id or (target = :id and is_file = 0)"
+
+    def forget(self, id: MemoryId) -> None:
+        """Remove every link of a memory that is going away."""
+        self._engine.execute(self._FORGET, {"id": id})
+
+    _EVERY = f"select {_NAMES}, checksum from links order by source, relation, target"
+
+    def damaged(self) -> list[str]:
+        """The sources of links whose checksum does not match."""
+        return [row[0] for row in self._engine.rows(self._EVERY) if checksum(row[:-1]) != row[-1]]
+
+
+def _row(link: Link) -> tuple[Value, ...]:
+    target = link.file if link.target is None else link.target
+    return (
+        link.source,
+        str(link.relation),
+        target,
+        int(link.target is None),
+        link.confidence,
+        int(link.automatic),
+        to_ms(link.created_at),
+    )
+
+
+def _link(row: Row) -> Link:
+    source, relation, target, is_file, confidence, automatic, created_at = row
+    return Link(
+        source=MemoryId(source),
+        relation=Relation(relation),
+        target=None if is_file else MemoryId(target),
+        file=target if is_file else None,
+        confidence=confidence,
+        automatic=bool(automatic),
+        created_at=from_ms(created_at),
+    )

@@ -1,0 +1,300 @@
+"""The memories table: rows in, rows out, each guarded by its checksum, each in step with its keyword entry and facets.
+
+Every method that changes rows must run inside `engine.write()`. Nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
+from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kinds
+from recollect.core.query import Filter, Reading
+from recollect.core.records import Memory
+from recollect.core.scope import OPEN
+from recollect.store.codec import COLUMNS, checksum, from_row, to_row
+from recollect.store.engine import Engine, Row, Value
+from recollect.store.filters import where
+from recollect.store.sqlite import search
+
+_NAMES = ", ".join(COLUMNS)
+_M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
+_MARKS = ", ".join("?" for _ in COLUMNS)
+_INDEXED = ("content", "tags", "files", "modules", "span")  # columns the keyword index is made of
+_OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
+_CHUNK = 500  # ids per statement
+
+Order: TypeAlias = Literal["newest", "oldest", "confidence", "accessed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some memories, and the ids of rows in their place that are damaged and were left out."""
+
+    memories: tuple[Memory, ...]
+    damaged: tuple[str, ...] = ()
+
+
+class Memories:
+    """Reads and writes whole memories."""
+
+    def __init__(self, engine: Engine, kinds: Kinds) -> None:
+        self._engine = engine
+        self._kinds = kinds
+
+    # --- writing --------------------------------------------------------------------------------------------------
+
+    _ADD = f"insert into memories (seq, {_NAMES}, checksum) values (?, {_MARKS}, ?)"
+    _LAST_SEQ = "select coalesce(max(seq), 0) from memories"
+
+    def add(self, memories: Sequence[Memory]) -> None:
+        """Insert new memories with their keyword entries and facets."""
+        last = self._engine.row(self._LAST_SEQ)
+        first = (last[0] if last else 0) + 1
+        rows = [to_row(memory) for memory in memories]
+        self._engine.execute_many(self._ADD, [(seq, *row, checksum(row)) for seq, row in enumerate(rows, start=first)])
+        search.add(self._engine, [(seq, *_entry(memory, row)) for seq, memory, row in _numbered(first, memories, rows)])
+        self._add_facets((seq, memory) for seq, memory, _ in _numbered(first, memories, rows))
+
+    _UPDATE = f"""
+        update memories set {", ".join(f"{name} = :{name}" for name in COLUMNS)}, checksum = :checksum
+         where id = :id and revision = :expected
+    """
+    _SEQ = "select seq from memories where id = :id"
+
+    def update(self, before: Memory, after: Memory) -> None:
+        """Replace `before` by `after`; an error when the row has moved on since `before` was read."""
+        old, new = to_row(before), to_row(after)
+        params: dict[str, Value] = dict(zip(COLUMNS, new, strict=True))
+        changed = self._engine.execute(self._UPDATE, {**params, "checksum": checksum(new), "expected": before.revision})
+        if changed != 1:
+            raise StaleEdit(before.id, expected=before.revision, found=self.get(before.id).revision)
+        if any(old[COLUMNS.index(name)] != new[COLUMNS.index(name)] for name in _INDEXED):
+            self._reindex(before, old, after, new)
+
+    _DELETE = "delete from memories where seq = :seq"
+    _DELETE_FACETS = "delete from facets where seq = :seq"
+    _DELETE_OUTBOX = "delete from outbox where memory = :id"
+
+    def delete(self, memory: Memory) -> None:
+        """Remove the row and all that was projected from it."""
+        seq = self._seq(memory.id)
+        self._unindex(seq, memory, to_row(memory))
+        self._engine.execute(self._DELETE_FACETS, {"seq": seq})
+        self._engine.execute(self._DELETE_OUTBOX, {"id": memory.id})
+        self._engine.execute(self._DELETE, {"seq": seq})
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    _GET = f"select {_NAMES}, checksum from memories where id = :id"
+
+    def get(self, id: str) -> Memory:
+        """The memory with exactly this id. A missing or damaged one is an error."""
+        row = self._engine.row(self._GET, {"id": id})
+        if row is None:
+            raise MemoryNotFound(id)
+        return self._checked(row)
+
+    _BY_IDS = f"select {_NAMES}, checksum from memories where id in ({{marks}})"
+
+    def get_many(self, ids: Sequence[str]) -> Page:
+        """Those of `ids` that exist, in the order given."""
+        rows: list[Row] = []
+        for start in range(0, len(ids), _CHUNK):
+            some = ids[start : start + _CHUNK]
+            marks = ", ".join(f":i{index}" for index in range(len(some)))
+            rows += self._engine.rows(self._BY_IDS.format(marks=marks), {f"i{n}": id for n, id in enumerate(some)})
+        order = {id: place for place, id in enumerate(ids)}
+        return self._page(sorted(rows, key=lambda row: order[row[0]]))
+
+    _LIKE = "select id from memories where id like :tail escape '\\' order by id limit 6"
+
+    def resolve(self, given: str) -> MemoryId:
+        """The full id that `given` stands for: the id itself, or its last letters when they fit only one."""
+        if self._engine.row(self._SEQ, {"id": given}) is not None:
+            return MemoryId(given)
+        tail = given.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        matches = [row[0] for row in self._engine.rows(self._LIKE, {"tail": f"%{tail}"})] if len(given) >= 4 else []
+        if len(matches) > 1:
+            raise AmbiguousId(given, matches)
+        if not matches:
+            raise MemoryNotFound(given)
+        return MemoryId(matches[0])
+
+    _BY_FINGERPRINT = f"""
+        select {_NAMES}, checksum from memories
+         where fingerprint in ({{marks}}) and project = :project and status in ({_OPEN}) order by seq
+    """
+
+    def by_fingerprint(self, fingerprints: Sequence[str], project: str) -> dict[str, list[Memory]]:
+        """The open memories that say exactly the same, for each fingerprint that has some."""
+        found: dict[str, list[Memory]] = {}
+        for start in range(0, len(fingerprints), _CHUNK):
+            some = fingerprints[start : start + _CHUNK]
+            marks = ", ".join(f":f{index}" for index in range(len(some)))
+            sql = self._BY_FINGERPRINT.format(marks=marks)
+            params = {f"f{index}": value for index, value in enumerate(some)}
+            for row in self._engine.rows(sql, {**params, "project": project}):
+                memory = self._checked(row)
+                found.setdefault(memory.fingerprint, []).append(memory)
+        return found
+
+    _ORDERS: ClassVar[dict[Order, str]] = {
+        "newest": "m.created_at desc, m.id desc",
+        "oldest": "m.created_at, m.id",
+        "confidence": "m.confidence desc, m.id",
+        "accessed": "m.accessed_at desc, m.id desc",
+    }
+    _LIST = (
+        f"select {_M_NAMES}, m.checksum from memories m where {{where}} order by {{order}} limit :limit offset :skip"
+    )
+
+    def page(self, filter: Filter, project: str, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
+        condition, params = where(filter, project)
+        sql = self._LIST.format(where=condition, order=self._ORDERS[order])
+        return self._page(self._engine.rows(sql, {**params, "limit": limit, "skip": skip}))
+
+    _COUNT = "select count(*) from memories m where {where}"
+
+    def count(self, filter: Filter, project: str) -> int:
+        condition, params = where(filter, project)
+        row = self._engine.row(self._COUNT.format(where=condition), params)
+        return int(row[0]) if row else 0
+
+    _TALLY = "select status, count(*) from memories where project = :project group by status order by status"
+
+    def tally(self, project: str) -> dict[str, int]:
+        """How many memories there are of each status."""
+        return dict(self._engine.rows(self._TALLY, {"project": project}))
+
+    _BY_SEQS = f"select seq, {_NAMES}, checksum from memories where seq in ({{seqs}})"
+
+    def by_keyword(
+        self,
+        reading: Reading,
+        filter: Filter,
+        project: str,
+        *,
+        weights: tuple[float, float, float],
+        limit: int,
+        prefix: bool = False,
+    ) -> tuple[list[tuple[Memory, float]], Page]:
+        """The best memories for what was read, best first, each with its BM25 score; and the page they came from."""
+        expression = search.match(reading, prefix=prefix)
+        if expression is None:
+            return [], Page(())
+        condition, params = where(filter, project)
+        best = search.search(self._engine, expression, weights=weights, limit=limit, where=condition, params=params)
+        return self._ranked(best)
+
+    _SHARING = f"""
+        select {_M_NAMES}, m.checksum from memories m
+         where m.seq in ({{seqs}}) and m.project = :project and m.status in ({_OPEN}) order by m.seq desc
+    """
+
+    def sharing(self, words: Sequence[str], project: str, *, limit: int) -> list[Memory]:
+        """Open memories that hold all of `words`, newest first."""
+        seqs = search.with_all(self._engine, words, limit=limit * 4)
+        if not seqs:
+            return []
+        listed = ",".join(str(int(seq)) for seq in seqs)
+        rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": project})
+        return list(self._page(rows).memories[:limit])
+
+    _SUBSTRING = """
+        select m.seq from memories m where instr(lower(m.content), :text) > 0 and {where}
+         order by m.created_at desc, m.id desc limit :limit
+    """
+
+    def by_substring(
+        self, text: str, filter: Filter, project: str, *, limit: int
+    ) -> tuple[list[tuple[Memory, float]], Page]:
+        """The newest memories that contain `text` as it stands."""
+        condition, params = where(filter, project)
+        sql = self._SUBSTRING.format(where=condition)
+        rows = self._engine.rows(sql, {**params, "text": text.lower(), "limit": limit})
+        return self._ranked([(row[0], 0.0) for row in rows])
+
+    _EVERY = f"select {_NAMES}, checksum from memories where seq > :after order by seq limit {_CHUNK}"
+    _EVERY_SEQ = f"select seq from memories where seq > :after order by seq limit {_CHUNK}"
+
+    def every(self) -> Iterator[Page]:
+        """All memories of all projects, in pages."""
+        after = 0
+        while seqs := [row[0] for row in self._engine.rows(self._EVERY_SEQ, {"after": after})]:
+            yield self._page(self._engine.rows(self._EVERY, {"after": after}))
+            after = seqs[-1]
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _ranked(self, best: list[tuple[int, float]]) -> tuple[list[tuple[Memory, float]], Page]:
+        if not best:
+            return [], Page(())
+        listed = ",".join(str(int(seq)) for seq, _ in best)
+        rows = {row[0]: row[1:] for row in self._engine.rows(self._BY_SEQS.format(seqs=listed))}
+        page = self._page([rows[seq] for seq, _ in best if seq in rows])
+        scores = {rows[seq][0]: score for seq, score in best if seq in rows}
+        return [(memory, scores[memory.id]) for memory in page.memories], page
+
+    def _checked(self, row: Row) -> Memory:
+        *values, stored = row
+        if checksum(values) != stored:
+            raise StoreDamaged(self._engine.location, f"the row of {values[0]} does not match its checksum")
+        return from_row(tuple(values), self._kinds)
+
+    def _page(self, rows: Iterable[Row]) -> Page:
+        memories: list[Memory] = []
+        damaged: list[str] = []
+        for row in rows:
+            try:
+                memories.append(self._checked(row))
+            except (StoreDamaged, UnicodeDecodeError):
+                damaged.append(str(row[0]))
+        return Page(tuple(memories), tuple(damaged))
+
+    def _seq(self, id: MemoryId) -> int:
+        row = self._engine.row(self._SEQ, {"id": id})
+        if row is None:
+            raise MemoryNotFound(id)
+        return int(row[0])
+
+    def _reindex(self, before: Memory, old: Row, after: Memory, new: Row) -> None:
+        seq = self._seq(after.id)
+        self._unindex(seq, before, old)
+        search.add(self._engine, [(seq, *_entry(after, new))])
+        self._engine.execute(self._DELETE_FACETS, {"seq": seq})
+        self._add_facets([(seq, after)])
+
+    def _unindex(self, seq: int, memory: Memory, row: Row) -> None:
+        body, names, context = _entry(memory, row)
+        search.remove(self._engine, seq, body, names, context)
+
+    _FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
+
+    def _add_facets(self, numbered: Iterable[tuple[int, Memory]]) -> None:
+        self._engine.execute_many(
+            self._FACET, [(facet, value, seq) for seq, memory in numbered for facet, value in facets(memory)]
+        )
+
+
+def facets(memory: Memory) -> Iterator[tuple[str, str]]:
+    """The values a memory can be filtered by, each with the name of its facet."""
+    for tag in memory.tags:
+        yield "tag", tag.casefold()
+    for file in memory.files:
+        yield "file", file
+    for module in memory.modules:
+        yield "module", module
+
+
+def _numbered(first: int, memories: Sequence[Memory], rows: Sequence[Row]) -> Iterator[tuple[int, Memory, Row]]:
+    for offset, (memory, row) in enumerate(zip(memories, rows, strict=True)):
+        yield first + offset, memory, row
+
+
+def _entry(memory: Memory, row: Row) -> Row:
+    tags, files, modules = (row[COLUMNS.index(name)] for name in ("tags", "files", "modules"))
+    return search.entry(memory.content, tags, files, modules, memory.span.context if memory.span else None)

@@ -1,0 +1,71 @@
+"""Migrations: one transaction each, a verified backup first, counts and hashes compared before and after.
+
+A migration that would lose or change what people taught is rolled back, whatever its author intended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from recollect.core.errors import MigrationFailed, RecollectError
+from recollect.store.backup import make_backup
+from recollect.store.engine import Engine
+from recollect.store.migrations.steps import MIGRATIONS, Migration
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What must be the same on both sides of a migration."""
+
+    counts: tuple[tuple[str, int], ...]
+    digest: str
+
+
+_CANONICAL = ("memories", "links", "tombstones", "ledger")
+_STATEMENTS = "select id, project, kind, content, status, created_at from memories order by id"
+
+
+def census(engine: Engine) -> Census:
+    """Row counts of the canonical tables and a hash of every statement."""
+    counts = tuple((table, _count(engine, table)) for table in _CANONICAL)
+    seen = sha256()
+    for row in engine.rows(_STATEMENTS):
+        seen.update(repr(row).encode())
+    return Census(counts, seen.hexdigest())
+
+
+def migrate(engine: Engine, steps: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring the store to the last of `steps`. Safe to call from several processes at once, and after a crash."""
+    with engine.write():  # under the lock, and it makes the file when there is none
+        current = engine.schema()
+    if current >= steps[-1].number:
+        return
+    backup = "nowhere: the store was empty"
+    if current > 0:
+        made = make_backup(engine, reason=f"before-schema-{steps[-1].number}")
+        backup = str(made) if made else backup
+    for step in steps:
+        with engine.write():
+            if engine.schema() < step.number:  # asked again under the lock: another process may have been faster
+                _apply(engine, step, backup)
+
+
+def _apply(engine: Engine, step: Migration, backup: str) -> None:
+    empty = engine.schema() == 0
+    before = None if empty else census(engine)
+    try:
+        step.apply(engine)
+    except RecollectError:
+        raise
+    except Exception as error:  # whatever a migration raises, the store stays as it was and the backup is named
+        raise MigrationFailed(number=step.number, why=str(error), backup=backup) from error
+    if before is not None and census(engine) != before:
+        raise MigrationFailed(number=step.number, why="it would have changed stored memories", backup=backup)
+    engine.set_schema(step.number)
+
+
+def _count(engine: Engine, table: str) -> int:
+    row = engine.row(f"select count(*) from {table}")
+    return int(row[0]) if row else 0

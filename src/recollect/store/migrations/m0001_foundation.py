@@ -1,0 +1,127 @@
+"""Schema 1: memories, their links, tombstones and ledger, the facets to filter by, the outbox, the keyword index.
+
+`memories`, `links`, `tombstones` and `ledger` are canonical. `facets`, `outbox` and `keywords` are projections.
+Times are milliseconds since 1970 in UTC; empty lists and objects are null.
+"""
+
+from __future__ import annotations
+
+from recollect.store.engine import Engine
+from recollect.store.sqlite import search
+
+_TABLES = """
+    create table memories (
+        seq             integer primary key,
+        id              text not null unique,
+        project         text not null,
+        kind            text not null,
+        content         text not null,
+        confidence      real not null,
+        created_at      integer not null,
+        updated_at      integer not null,
+        accessed_at     integer not null,
+        source          text not null,
+        scope           text not null,
+        visibility      text not null,
+        status          text not null,
+        fingerprint     text not null,
+        tags            text,
+        files           text,
+        modules         text,
+        event_at        integer,
+        access_count    integer not null,
+        streak          integer not null,
+        session         text,
+        commit_sha      text,
+        work_unit       text,
+        source_role     text,
+        provenance      text,
+        node            text,
+        impacted        text,
+        entities        text,
+        citation        text,
+        needs_review    integer not null,
+        verified        integer not null,
+        pinned          integer not null,
+        flagged         integer not null,
+        stale_at        integer,
+        valid_until     integer,
+        superseded_by   text,
+        decay           text,
+        span            text,
+        embedding_model text,
+        payload         text,
+        attributes      text,
+        revision        integer not null,
+        checksum        integer not null
+    );
+    create index memories_by_fingerprint on memories (fingerprint);
+    create index memories_by_time on memories (project, created_at);
+    create index memories_by_session on memories (session) where session is not null;
+    create index memories_to_review on memories (project, created_at) where needs_review = 1;
+
+    create table links (
+        source      text not null,
+        relation    text not null,
+        target      text not null,
+        is_file     integer not null,
+        confidence  real not null,
+        automatic   integer not null,
+        created_at  integer not null,
+        checksum    integer not null,
+        primary key (source, relation, target, is_file)
+    );
+    create index links_by_target on links (target);
+
+    create table tombstones (
+        fingerprint text not null,
+        project     text not null,
+        reason      text not null,
+        at          integer not null,
+        checksum    integer not null,
+        primary key (fingerprint, project)
+    );
+
+    create table ledger (
+        number  integer primary key,
+        act     text not null,
+        at      integer not null,
+        actor   text not null,
+        action  text not null,
+        memory  text,
+        body    text,
+        digest  text not null,
+        undoes  text,
+        hash    text not null
+    );
+    create index ledger_by_memory on ledger (memory) where memory is not null;
+    create index ledger_by_act on ledger (act);
+    create index ledger_undone on ledger (undoes) where undoes is not null;
+
+    create table facets (
+        facet  text not null,
+        value  text not null,
+        seq    integer not null,
+        primary key (facet, value, seq)
+    );
+    create index facets_by_seq on facets (seq);
+
+    create table outbox (
+        number     integer primary key,
+        memory     text not null,
+        projector  text not null
+    );
+    create index outbox_by_projector on outbox (projector, number);
+
+    create table meta (
+        name  text primary key,
+        value text not null
+    );
+"""
+
+
+def foundation(engine: Engine) -> None:
+    for statement in _TABLES.split(";"):
+        if statement.strip():
+            engine.execute(statement)
+    search.create(engine)

@@ -1,0 +1,21 @@
+"""The steps, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.store.engine import Engine
+from recollect.store.migrations.m0001_foundation import foundation
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step. It runs inside a transaction and must keep what `migrate.digest` covers."""
+
+    number: int
+    name: str
+    apply: Callable[[Engine], None]
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "foundation", foundation),)

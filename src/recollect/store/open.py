@@ -1,0 +1,96 @@
+"""Opening a store: is it ours, is it sound enough to use, does it need a migration? Nothing is ever recreated here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recollect.core.errors import NewerSchema, NotAStore, StoreDamaged, StoreError, StoreMissing, StoreReadOnly
+from recollect.core.kinds import Kinds
+from recollect.core.text import ANALYZER
+from recollect.store.migrations.latest import LATEST
+from recollect.store.sqlite import search
+from recollect.store.sqlite.connection import APPLICATION_ID, PATIENCE, SqliteEngine
+from recollect.store.store import Store
+
+
+def open_store(
+    path: Path | None,
+    kinds: Kinds,
+    *,
+    create: bool = True,
+    read_only: bool = False,
+    project: str | None = None,
+    patience: float = PATIENCE,
+    vfs: str | None = None,
+) -> Store:
+    """Open the store in `path` (none: in memory), migrating it when it is older than this release.
+
+    A newer store opens for reading only when that was asked for; anything that is not a Recollect store is refused.
+    """
+    if path is not None:
+        _prepare(path, create=create, read_only=read_only)
+    engine = SqliteEngine(path, read_only=read_only, patience=patience, vfs=vfs)
+    try:
+        _bring_up_to_date(engine, path)
+        store = Store(engine, kinds, project=project)
+        if not read_only:
+            _settle_identity(store, project)
+        return store
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _prepare(path: Path, *, create: bool, read_only: bool) -> None:
+    if path.is_dir():
+        raise NotAStore(str(path), "a directory")
+    if path.exists():
+        if path.stat().st_size == 0 and _had_content(path):
+            raise StoreDamaged(str(path), "the file is empty, but backups of it exist")
+        return
+    if not create or read_only:
+        raise StoreMissing(str(path))
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # memories are private by default
+    except (OSError, ValueError):
+        raise StoreReadOnly(str(path.parent)) from None
+
+
+def _had_content(path: Path) -> bool:
+    wal = Path(f"{path}-wal")
+    return not (wal.exists() and wal.stat().st_size > 0) and any((path.parent / "backups").glob("*.db"))
+
+
+def _bring_up_to_date(engine: SqliteEngine, path: Path | None) -> None:
+    if path is not None and path.exists() and path.stat().st_size > 0:
+        _require_ours(engine)
+    found = engine.schema() if path is None or path.exists() else 0
+    if found > LATEST and not engine.read_only:
+        raise NewerSchema(found=found, known=LATEST)
+    if found < LATEST:
+        if engine.read_only:
+            raise StoreError(
+                f"{engine.location} is from an older release (schema {found}; this one reads {LATEST}).",
+                hint="Open it once for writing to migrate it; a backup is made first.",
+            )
+        from recollect.store.migrate import migrate  # with its backup: not for those who are up to date
+
+        migrate(engine)
+
+
+def _require_ours(engine: SqliteEngine) -> None:
+    row = engine.row("pragma application_id")
+    tables = engine.row("select count(*) from sqlite_schema")
+    if (row is None or row[0] != APPLICATION_ID) and tables is not None and tables[0] > 0:
+        raise NotAStore(engine.location, "another program's database")
+
+
+def _settle_identity(store: Store, project: str | None) -> None:
+    """Write down, once, whose store this is; rebuild the keyword index when its rules have changed."""
+    if project is not None and store.meta("project") is None:
+        with store.engine.write():
+            store.set_meta("project", project)
+    if store.meta("analyzer") != ANALYZER:
+        with store.engine.write():
+            search.rebuild(store.engine)
+            store.set_meta("analyzer", ANALYZER)

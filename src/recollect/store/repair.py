@@ -1,0 +1,193 @@
+"""Repairing: projections are made anew; a damaged file is set aside whole and every readable row carried over.
+
+Nothing is ever deleted: what could not be read is still in quarantine.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.core.errors import RecollectError, StoreError
+from recollect.core.kinds import Kinds
+from recollect.store.backup import set_aside
+from recollect.store.codec import COLUMNS, checksum, from_row
+from recollect.store.engine import Row
+from recollect.store.memories import facets
+from recollect.store.migrate import migrate
+from recollect.store.sqlite import search
+from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.store import Store
+
+_SEQS = "select id, seq from memories"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """What repairing did."""
+
+    rebuilt: tuple[str, ...] = ()
+    quarantined: Path | None = None
+    salvaged: int = 0
+    lost: tuple[str, ...] = ()
+
+
+_CLEAR_FACETS = "delete from facets"
+_ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
+
+
+def rebuild(store: Store) -> RepairReport:
+    """Make every projection anew from the rows, in one transaction."""
+    with store.engine.write():
+        search.rebuild(store.engine)
+        seqs: dict[str, int] = {row[0]: row[1] for row in store.engine.rows(_SEQS)}
+        store.engine.execute(_CLEAR_FACETS)
+        for page in store.memories.every():
+            store.engine.execute_many(
+                _ADD_FACET, [(facet, value, seqs[m.id]) for m in page.memories for facet, value in facets(m)]
+            )
+    return RepairReport(rebuilt=("keywords", "facets"))
+
+
+def salvage(path: Path, kinds: Kinds) -> RepairReport:
+    """Move a damaged store aside, whole, and carry every readable row into a fresh one in its place."""
+    aside = set_aside(path, "damaged")
+    fresh = SqliteEngine(path)
+    migrate(fresh)
+    damaged = _opened(aside, fresh)
+    try:
+        carried, lost = _carry_memories(damaged, fresh, kinds)
+        for table in ("links", "tombstones", "ledger", "meta"):
+            _carry_table(damaged, fresh, table)
+        with fresh.write():
+            search.rebuild(fresh)
+        rebuild(Store(fresh, kinds))
+        return RepairReport(("keywords", "facets"), aside, carried, tuple(sorted(lost)))
+    finally:
+        damaged.close()
+        fresh.close()
+
+
+def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
+    """A working copy of the quarantined store that can be read, with the first page of a fresh one if need be."""
+    copy = aside.with_name("working-copy.db")
+    for suffix in ("", "-wal"):
+        if (part := Path(f"{aside}{suffix}")).exists():
+            shutil.copyfile(part, f"{copy}{suffix}")
+    engine = SqliteEngine(copy)
+    try:
+        engine.row("select count(*) from memories where seq < 0")
+        return engine
+    except StoreError:
+        engine.close()
+    _graft(copy, fresh)
+    return SqliteEngine(copy)
+
+
+def _graft(copy: Path, fresh: SqliteEngine) -> None:
+    """Give a file whose first page is destroyed the first page of a fresh store: same schema, same root pages."""
+    healthy = copy.with_name("first-page.db")
+    fresh.copy_to(healthy)
+    first = bytearray(healthy.read_bytes()[:_PAGE])
+    first[28:32] = (copy.stat().st_size // _PAGE).to_bytes(4)  # how many pages the file has
+    first[32:40] = bytes(8)  # no free pages: what is free is unknown
+    first[92:96] = first[24:28]  # the size above is valid for this change counter
+    first[18:20] = b"\x01\x01"  # no log: it is read as it stands
+    Path(f"{copy}-wal").unlink(missing_ok=True)
+    with copy.open("r+b") as file:
+        file.write(first)
+    healthy.unlink()
+
+
+_PAGE = 4096  # bytes; SQLite's default, which the store never changes
+
+_PLAIN_ADD = (
+    f"insert into memories (seq, {', '.join(COLUMNS)}, checksum) values ({', '.join('?' * (len(COLUMNS) + 2))})"
+)
+
+
+def _carry_memories(damaged: SqliteEngine, fresh: SqliteEngine, kinds: Kinds) -> tuple[int, set[str]]:
+    kept: dict[str, Row] = {}
+    lost: set[str] = set()
+    for row in _readable(damaged, "memories", f"seq, {', '.join(COLUMNS)}, checksum"):
+        if _is_sound(row, kinds):
+            kept[row[1]] = row
+        else:
+            lost.add(str(row[1]))
+    with fresh.write():
+        fresh.execute_many(_PLAIN_ADD, [(seq, *row[1:]) for seq, row in enumerate(kept.values(), start=1)])
+    return len(kept), lost - set(kept)
+
+
+def _is_sound(row: Row, kinds: Kinds) -> bool:
+    try:
+        if checksum(row[1:-1]) != row[-1]:
+            return False
+        from_row(row[1:-1], kinds)
+    except (ValueError, TypeError, RecollectError):
+        return False
+    return True
+
+
+def _carry_table(damaged: SqliteEngine, fresh: SqliteEngine, table: str) -> None:
+    rows = list(_readable(damaged, table, "*"))
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        with fresh.write():
+            fresh.execute_many(f"insert into {table} values ({marks}) on conflict do nothing", rows)
+
+
+def _readable(engine: SqliteEngine, table: str, columns: str) -> Iterator[Row]:
+    """Every row that can still be read, around the damage: forwards by key, then backwards from the end."""
+    seen: set[int] = set()
+    for order, compare in (("asc", ">"), ("desc", "<")):
+        edge: int | None = None
+        while True:
+            try:
+                bound = "" if edge is None else f"where rowid {compare} {edge}"
+                rows = engine.rows(f"select rowid, {columns} from {table} {bound} order by rowid {order} limit 50")
+            except StoreError:
+                rows = _one_by_one(engine, table, columns, edge, order, compare)
+            if not rows:
+                break
+            edge = rows[-1][0]
+            for row in rows:
+                if row[0] not in seen:
+                    seen.add(row[0])
+                    yield row[1:]
+    yield from _skipping(engine, table, columns, seen)
+
+
+def _one_by_one(
+    engine: SqliteEngine, table: str, columns: str, edge: int | None, order: str, compare: str
+) -> list[Row]:
+    """As many rows of a failing page as can be read before the damage."""
+    rows: list[Row] = []
+    try:
+        while len(rows) < 50:
+            bound = "" if edge is None else f"where rowid {compare} {edge}"
+            row = engine.row(f"select rowid, {columns} from {table} {bound} order by rowid {order} limit 1")
+            if row is None:
+                break
+            rows.append(row)
+            edge = row[0]
+    except StoreError:
+        pass  # the damage begins here; what lies behind it is reached from the other end and by key
+    return rows
+
+
+def _skipping(engine: SqliteEngine, table: str, columns: str, seen: set[int]) -> Iterator[Row]:
+    """Rows in the middle of the damage, asked for one key at a time."""
+    if not seen:
+        return
+    for key in range(1, max(seen) + 1):
+        if key in seen:
+            continue
+        try:
+            row = engine.row(f"select {columns} from {table} where rowid = {key}")
+        except StoreError:
+            continue
+        if row is not None:
+            yield row

@@ -1,0 +1,1 @@
+"""The embedded engine: the one place that knows SQLite and its driver."""

@@ -1,0 +1,392 @@
+"""The SQLite engine: one driver (apsw), one writing connection, a small pool of readers.
+
+Every pragma below has a measured reason: a write is acknowledged only after it is synced (WAL with full sync), writers
+take an immediate transaction under the fair lock, readers never wait, deleted text is overwritten. Never open the same
+file with a second SQLite library in one process: closing it drops this one's locks and commits are lost.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from recollect.core.errors import (
+    NotAStore,
+    StoreBusy,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    UnsafeSqlite,
+)
+from recollect.core.text import index_body, index_names
+from recollect.store.engine import Row, Value
+from recollect.store.sqlite.lock import FairLock
+from recollect.store.sqlite.reserve import Reserve
+
+APPLICATION_ID = 0x52434C54  # "RCLT" in the file header: this database is ours
+PATIENCE = 30.0  # seconds a writer queues before it reports the store as busy
+_WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
+_BUSY_MS = 10_000  # for SQLite's own short locks: recovery and checkpoints
+_SAFE = (3, 51, 3)  # first release without the WAL-reset bug
+_BACKPORTS = {(3, 50): 7, (3, 44): 6}
+_READERS_KEPT = 8  # idle reading connections
+
+Result = TypeVar("Result")
+
+
+def sqlite_version() -> str:
+    """The SQLite that is bundled with the driver."""
+    return apsw.sqlite_lib_version()
+
+
+def require_safe_sqlite(version: str) -> None:
+    """Refuse a SQLite that can corrupt a log which two connections write."""
+    release = tuple(int(part) for part in version.split("."))
+    backport = _BACKPORTS.get((release[0], release[1]))
+    if release < _SAFE and (backport is None or release[2] < backport):
+        raise UnsafeSqlite(version)
+
+
+class SqliteEngine:
+    """One database file (or one in memory), shared by all threads of this process."""
+
+    def __init__(
+        self, path: Path | None, *, read_only: bool = False, patience: float = PATIENCE, vfs: str | None = None
+    ) -> None:
+        require_safe_sqlite(sqlite_version())
+        self._path = path
+        self._read_only = read_only
+        self._patience = patience
+        self._vfs = vfs
+        self._pid = os.getpid()
+        self._closed = False
+        self._local = threading.local()
+        self._turn = threading.Lock()  # one writing thread at a time
+        self._pool_guard = threading.Lock()
+        self._readers: list[apsw.Connection] = []
+        self._writer: apsw.Connection | None = None
+        self._durable: bool | None = None  # how the writer syncs just now
+        self._lock = FairLock(_beside(path, "-lock"), patience=patience) if path is not None else None
+        self._reserve = Reserve(_beside(path, "-reserve")) if path is not None else None
+        self._inherited: list[apsw.Connection] = []  # of the process we were forked from; kept, never closed
+
+    # --- identity -------------------------------------------------------------------------------------------------
+
+    @property
+    def location(self) -> str:
+        return ":memory:" if self._path is None else str(self._path)
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self._path is None else self._path.parent
+
+    @property
+    def read_only(self) -> bool:
+        return self._read_only
+
+    # --- transactions ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[None]:
+        if self._writing is not None:
+            yield  # joins the outer transaction
+            return
+        if self._read_only:
+            raise StoreReadOnly(self.location)
+        self._after_fork()
+        with self._taking_turn(), self._translated():
+            connection = self._begin(durable)
+            self._local.writing = connection
+            try:
+                yield
+                connection.execute("commit")
+            finally:
+                self._local.writing = None
+                if connection.in_transaction:
+                    connection.execute("rollback")
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        if self._current is not None:
+            yield
+            return
+        connection = self._borrow()
+        try:
+            with self._translated():
+                connection.execute("begin")
+                self._local.reading = connection
+                try:
+                    yield
+                finally:
+                    self._local.reading = None
+                    if connection.in_transaction:
+                        connection.execute("rollback")
+        finally:
+            self._give_back(connection)
+
+    def insist(self, act: Callable[[], Result]) -> Result:
+        """Run `act`; when the disk is full, give up the reserve file and run it once more."""
+        try:
+            return act()
+        except StoreFull:
+            if self._reserve is None or not self._reserve.release():
+                raise
+        try:
+            return act()
+        finally:
+            self._reserve.refill()
+
+    # --- statements -----------------------------------------------------------------------------------------------
+
+    def execute(self, sql: str, params: Mapping[str, Value] | None = None) -> int:
+        connection = self._writing
+        if connection is None:
+            raise RuntimeError("execute() outside write(): statements that change rows need a transaction")
+        connection.execute(sql, params)
+        return connection.changes()
+
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+        connection = self._writing
+        if connection is None:
+            raise RuntimeError("execute_many() outside write(): statements that change rows need a transaction")
+        if rows:
+            connection.executemany(sql, rows)
+
+    def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
+        current = self._current
+        if current is not None:
+            return current.execute(sql, params).fetchall()
+        connection = self._borrow()
+        try:
+            with self._translated():
+                return connection.execute(sql, params).fetchall()
+        finally:
+            self._give_back(connection)
+
+    def row(self, sql: str, params: Mapping[str, Value] | None = None) -> Row | None:
+        found = self.rows(sql, params)
+        return found[0] if found else None
+
+    # --- schema number, backup, upkeep ----------------------------------------------------------------------------
+
+    def schema(self) -> int:
+        found = self.row("pragma user_version")
+        return int(found[0]) if found else 0
+
+    def set_schema(self, number: int) -> None:
+        self.execute(f"pragma user_version = {number:d}")
+        self.execute(f"pragma application_id = {APPLICATION_ID:d}")
+
+    def copy_to(self, target: Path) -> None:
+        """A consistent copy of the last committed state, while others go on writing."""
+        with self._translated():
+            copy = apsw.Connection(str(target))
+            connection = self._borrow()
+            try:
+                with copy.backup("main", connection, "main") as backup:
+                    backup.step()
+                copy.execute("pragma journal_mode = delete")  # a copy is one file, complete in itself
+            finally:
+                self._give_back(connection)
+                copy.close()
+
+    def settle(self) -> bool:
+        """Move the log into the file and empty it, so that no deleted text lingers there. False when a reader is in
+        the way: the next call finishes the work."""
+        if self._path is None:
+            return True
+        with self._taking_turn(), self._translated():
+            busy = self._connection_for_writing().execute("pragma wal_checkpoint(truncate)").fetchall()
+        return bool(busy) and busy[0][0] == 0
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._pid != os.getpid():
+            return
+        with self._pool_guard:
+            connections = [*self._readers, *([self._writer] if self._writer else [])]
+            self._readers, self._writer = [], None
+        for connection in connections:
+            connection.close()
+        if self._lock:
+            self._lock.close()
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _writing(self) -> apsw.Connection | None:
+        return getattr(self._local, "writing", None)
+
+    @property
+    def _current(self) -> apsw.Connection | None:
+        return self._writing or getattr(self._local, "reading", None)
+
+    @contextmanager
+    def _taking_turn(self) -> Iterator[None]:
+        """Exclusive among threads, then among processes."""
+        if not self._turn.acquire(timeout=self._patience):
+            raise StoreBusy(self.location, waited=self._patience)
+        try:
+            if self._lock is None:
+                yield
+                return
+            self._lock.acquire()
+            try:
+                yield
+            finally:
+                self._lock.release()
+        finally:
+            self._turn.release()
+
+    def _begin(self, durable: bool) -> apsw.Connection:
+        connection = self._connection_for_writing()
+        if durable != self._durable:
+            connection.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
+            self._durable = durable
+        connection.execute("begin immediate")
+        return connection
+
+    def _connection_for_writing(self) -> apsw.Connection:
+        if self._closed:
+            raise StoreClosed(self.location)
+        if self._writer is None:
+            self._writer = self._connect(read_only=False)
+            if self._reserve:
+                self._reserve.refill()
+        return self._writer
+
+    def _borrow(self) -> apsw.Connection:
+        if self._closed:
+            raise StoreClosed(self.location)
+        self._after_fork()
+        if self._path is None:  # in memory there is one connection, so readers wait for the writer
+            self._turn.acquire()
+            return self._connection_for_writing()
+        with self._pool_guard:
+            if self._readers:
+                return self._readers.pop()
+        return self.insist(self._connect_for_reading)
+
+    def _connect_for_reading(self) -> apsw.Connection:
+        with self._translated():
+            connection = self._connect(read_only=True)
+            connection.execute("select 1 from sqlite_schema limit 1").fetchall()  # a full disk shows here, not later
+            return connection
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        if self._path is None:
+            self._turn.release()
+            return
+        with self._pool_guard:
+            if not self._closed and self._pid == os.getpid() and len(self._readers) < _READERS_KEPT:
+                self._readers.append(connection)
+                return
+        connection.close()
+
+    def _connect(self, *, read_only: bool) -> apsw.Connection:
+        if self._path is None:
+            connection = apsw.Connection(":memory:")
+        elif not read_only:
+            connection = apsw.Connection(
+                str(self._path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, vfs=self._vfs
+            )
+        else:
+            connection = self._connect_reader(self._path)
+        connection.set_busy_timeout(_BUSY_MS)
+        for statement in (
+            "pragma trusted_schema = off",
+            "pragma cell_size_check = on",
+            "pragma mmap_size = 0",
+            "pragma temp_store = memory",
+            "pragma cache_size = -16384",
+        ):
+            connection.execute(statement)
+        if not read_only:
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma secure_delete = on")
+            connection.execute(f"pragma journal_size_limit = {_WAL_KEPT}")
+        _add_functions(connection)
+        return connection
+
+    def _connect_reader(self, path: Path) -> apsw.Connection:
+        flags = apsw.SQLITE_OPEN_READWRITE if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else 0
+        if flags:
+            connection = apsw.Connection(str(path), flags=flags, vfs=self._vfs)
+            connection.execute("pragma query_only = on")
+            return connection
+        # A directory we may not write to has no log to share: read the file as the unchanging thing it is.
+        if _beside(path, "-wal").exists():
+            return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)
+        uri = f"{path.absolute().as_uri()}?immutable=1"
+        return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=self._vfs)
+
+    def _after_fork(self) -> None:
+        """Connections do not survive a fork: the child opens its own and leaves the parent's alone."""
+        if self._pid == os.getpid():
+            return
+        self._inherited += [*self._readers, *([self._writer] if self._writer else [])]
+        self._pid = os.getpid()
+        self._readers, self._writer, self._durable = [], None, None
+        self._local = threading.local()
+        self._turn, self._pool_guard = threading.Lock(), threading.Lock()
+        if self._lock:
+            self._lock.abandon()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """The driver's errors as ours, at the one boundary between them."""
+        try:
+            yield
+        except apsw.Error as error:
+            raise translate(error, self.location) from error
+
+
+def translate(error: apsw.Error, location: str) -> StoreError:
+    """The most specific of our errors for one of the driver's."""
+    match error:
+        case apsw.FullError():
+            return StoreFull(location)
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusy(location, waited=_BUSY_MS / 1000)
+        case apsw.NotADBError():
+            return NotAStore(location, "not a database")
+        case apsw.CorruptError():
+            return StoreDamaged(location, str(error))
+        case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
+            return StoreReadOnly(location)
+        case apsw.IOError() if _disk_is_full(location):
+            return StoreFull(location)
+        case apsw.IOError():
+            return StoreError(f"Reading or writing {location} failed: {error}.", hint="Check the disk.")
+        case _:
+            return StoreError(f"{location}: {error}", hint="This is a defect in Recollect; please report it.")
+
+
+def _disk_is_full(location: str) -> bool:
+    """Some file systems report a full disk or quota as a plain I/O error."""
+    try:
+        room = os.statvfs(os.path.dirname(location) or ".")
+    except (OSError, AttributeError):
+        return False
+    return room.f_bavail * room.f_frsize < 2**20
+
+
+def _beside(path: Path | None, suffix: str) -> Path:
+    return Path(f"{path}{suffix}")
+
+
+def _add_functions(connection: apsw.Connection) -> None:
+    """The analyzer as SQL functions, so that SQLite itself can rebuild and verify the keyword index from the rows."""
+    analyzer: tuple[tuple[str, Any], ...] = (("index_body", index_body), ("index_names", index_names))
+    for name, function in analyzer:
+        connection.create_scalar_function(name, function, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)

@@ -1,0 +1,70 @@
+"""The open store: one engine and the repositories over it, bound to one project.
+
+Repositories that only writers need are loaded when the first of them is asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from recollect.core.kinds import Kinds
+from recollect.store.engine import Engine
+from recollect.store.memories import Memories
+
+if TYPE_CHECKING:
+    from recollect.store.ledger import Ledger
+    from recollect.store.links import Links
+    from recollect.store.outbox import Outbox
+    from recollect.store.tombstones import Tombstones
+
+
+class Store:
+    """Everything the verbs need of the database."""
+
+    def __init__(self, engine: Engine, kinds: Kinds, *, project: str | None = None) -> None:
+        self.engine = engine
+        self.kinds = kinds
+        self.memories = Memories(engine, kinds)
+        self.project = project or self.meta("project") or "default"
+
+    @cached_property
+    def links(self) -> Links:
+        from recollect.store.links import Links
+
+        return Links(self.engine)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        from recollect.store.ledger import Ledger
+
+        return Ledger(self.engine)
+
+    @cached_property
+    def tombstones(self) -> Tombstones:
+        from recollect.store.tombstones import Tombstones
+
+        return Tombstones(self.engine)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        from recollect.store.outbox import Outbox
+
+        return Outbox(self.engine)
+
+    _META = "select value from meta where name = :name"
+
+    def meta(self, name: str) -> str | None:
+        """A fact about the store itself, such as the project it belongs to."""
+        row = self.engine.row(self._META, {"name": name})
+        return None if row is None else str(row[0])
+
+    _SET_META = """
+        insert into meta (name, value) values (:name, :value) on conflict (name) do update set value = excluded.value
+    """
+
+    def set_meta(self, name: str, value: str) -> None:
+        self.engine.execute(self._SET_META, {"name": name, "value": value})
+
+    def close(self) -> None:
+        self.engine.close()

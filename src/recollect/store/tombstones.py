@@ -1,0 +1,61 @@
+"""The tombstones table: fingerprints of statements that must not come back. No content, ever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.engine import Engine
+
+_CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    fingerprint: str
+    reason: str  # rejected or forgotten
+    at: datetime
+
+
+class Tombstones:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    _PUT = """
+        insert into tombstones (fingerprint, project, reason, at, checksum) values (?, ?, ?, ?, ?)
+            on conflict (fingerprint, project) do update
+            set reason = excluded.reason, at = excluded.at, checksum = excluded.checksum
+    """
+
+    def put(self, fingerprint: str, project: str, *, reason: str, at: datetime) -> None:
+        row = (fingerprint, project, reason, to_ms(at))
+        self._engine.execute_many(self._PUT, [(*row, checksum(row))])
+
+    _FIND = "select fingerprint, reason, at from tombstones where project = :project and fingerprint in ({marks})"
+
+    def find(self, fingerprints: Sequence[str], project: str) -> dict[str, Tombstone]:
+        """The tombstones among some fingerprints."""
+        found: dict[str, Tombstone] = {}
+        for start in range(0, len(fingerprints), _CHUNK):
+            some = fingerprints[start : start + _CHUNK]
+            marks = ", ".join(f":f{index}" for index in range(len(some)))
+            params = {f"f{index}": value for index, value in enumerate(some)}
+            for fingerprint, reason, at in self._engine.rows(
+                self._FIND.format(marks=marks), {**params, "project": project}
+            ):
+                found[fingerprint] = Tombstone(fingerprint, reason, from_ms(at))
+        return found
+
+    _LIFT = "delete from tombstones where fingerprint = :fingerprint and project = :project"
+
+    def lift(self, fingerprint: str, project: str) -> None:
+        """Let a statement be said again."""
+        self._engine.execute(self._LIFT, {"fingerprint": fingerprint, "project": project})
+
+    _EVERY = "select fingerprint, project, reason, at, checksum from tombstones"
+
+    def damaged(self) -> list[str]:
+        """The fingerprints whose checksum does not match."""
+        return [row[0] for row in self._engine.rows(self._EVERY) if checksum(row[:-1]) != row[-1]]

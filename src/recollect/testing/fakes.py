@@ -1,0 +1,68 @@
+"""Stand-ins for the ports: a channel with fixed answers, a projector and a reranker that can be told to fail."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from recollect.core.query import Candidate, Query, Reading
+from recollect.core.records import Memory
+
+
+class FixedChannel:
+    """Answers every question with the same candidates, after a delay or with an error when told so."""
+
+    def __init__(
+        self,
+        name: str,
+        candidates: Sequence[Candidate] = (),
+        *,
+        delay: float = 0.0,
+        error: Exception | None = None,
+    ) -> None:
+        self.name = name
+        self._candidates = candidates
+        self._delay = delay
+        self._error = error
+
+    def candidates(self, query: Query, reading: Reading) -> Sequence[Candidate]:
+        time.sleep(self._delay)
+        if self._error is not None:
+            raise self._error
+        return self._candidates
+
+
+class ListProjector:
+    """Keeps what it was handed; raises while `broken`."""
+
+    def __init__(self, name: str = "list") -> None:
+        self.name = name
+        self.seen: list[Memory] = []
+        self.broken = False
+
+    def project(self, memories: Sequence[Memory]) -> None:
+        if self.broken:
+            raise OSError(f"{self.name} is broken")
+        self.seen += memories
+
+
+class FunctionReranker:
+    """Marks each text by a function of question and text."""
+
+    name = "function"
+
+    def __init__(self, mark: Callable[[str, str], float]) -> None:
+        self._mark = mark
+
+    def rerank(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        return [self._mark(question, text) for text in texts]
+
+
+class FileNeighbours:
+    """A neighbourhood from a plain table of file → files."""
+
+    def __init__(self, table: dict[str, Sequence[str]]) -> None:
+        self._table = table
+
+    def neighbours(self, files: Sequence[str]) -> Sequence[str]:
+        return [near for file in files for near in self._table.get(file, ())]

@@ -1,0 +1,84 @@
+"""The composition root: configuration in, a ready Recollect out. The only place that knows concrete classes."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recollect.app import Recollect
+from recollect.config import Settings, load_settings
+from recollect.core.errors import UnknownChoice
+from recollect.core.ids import new_id
+from recollect.core.kinds import Kinds
+from recollect.core.ports import Clock, Identity
+from recollect.files.project import FOLDER, find_root, store_path
+from recollect.recall.channels.keyword import KeywordChannel
+from recollect.recall.recall import Senses
+from recollect.recall.recipes import RECIPES
+from recollect.store.open import open_store
+
+MEMORY = ":memory:"
+
+
+def open(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    create: bool = True,
+    read_only: bool = False,
+    project: str | None = None,
+    actor: str | None = None,
+    settings: Settings | None = None,
+    clock: Clock | None = None,
+    identity: Identity = new_id,
+) -> Recollect:
+    """Open a memory: a database file, a project directory, `":memory:"`, or nothing for the project you are in."""
+    file = locate(path)
+    chosen = settings or load_settings(None if file is None else file.parent)
+    if chosen.recipe not in RECIPES:
+        raise UnknownChoice("recipe", chosen.recipe, RECIPES)
+    kinds = kinds_of(chosen)
+    if project is None and file is not None and create and not read_only and not file.exists():
+        project = _name_project(file)
+    store = open_store(file, kinds, create=create, read_only=read_only, project=project, patience=chosen.busy_timeout)
+    recipe = RECIPES[chosen.recipe]
+    return Recollect(
+        store,
+        Senses(channels=(KeywordChannel(store, recipe),), kinds=kinds, recipe=recipe),
+        clock=clock or _now,
+        identity=identity,
+        actor=actor or chosen.actor or _login(),
+    )
+
+
+def kinds_of(settings: Settings) -> Kinds:
+    """The kinds of the chosen methodology. The shipped one adds none, so it need not be loaded for that."""
+    if settings.methodology == "native":
+        return Kinds()
+    from recollect.registry import methodology
+
+    return Kinds(methodology(settings.methodology).kinds)
+
+
+def locate(path: str | os.PathLike[str] | None) -> Path | None:
+    """The file meant by `path`; nothing for a memory that lives and dies with the process."""
+    if path is None:
+        return store_path(find_root(Path.cwd()))
+    if os.fspath(path) == MEMORY:
+        return None
+    given = Path(path)
+    return store_path(given) if given.is_dir() and not given.is_file() else given
+
+
+def _name_project(file: Path) -> str:
+    from recollect.files.identity import identify  # asks git: only when a store is made
+
+    return identify(file.parent.parent if file.parent.name == FOLDER else file.parent)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _login() -> str:
+    return os.environ.get("USER") or os.environ.get("USERNAME") or "someone"

@@ -1,0 +1,253 @@
+"""The command line as a person or a program meets it."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.interfaces.cli import COMMANDS, full_parser, main
+
+
+class Shell:
+    """Runs commands against one store and keeps what they printed."""
+
+    def __init__(self, store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.store = store
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+        self.out = self.err = ""
+
+    def __call__(self, *words: str, stdin: bytes | None = None) -> int:
+        if stdin is not None:
+            self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        try:
+            code = main([*words, "--store", str(self.store)])
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        self.out, self.err = self._capsys.readouterr()
+        return code
+
+    def json(self, *words: str, stdin: bytes | None = None) -> Any:
+        assert self(*words, "--json", stdin=stdin) in (0, 1), self.err
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def sh(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    shell = Shell(tmp_path / "memory.db", capsys, monkeypatch)
+    assert shell("init") == 0
+    return shell
+
+
+def test_a_session_from_teaching_to_forgetting(sh: Shell) -> None:
+    taught = sh.json(
+        "remember", "Run make gen before the tests.", "--kind", "gotcha", "--file", "Makefile", "--tag", "build"
+    )
+    id = taught["id"]
+    assert (taught["verdict"], taught["durable"]) == ("new", True)
+    assert sh("recall", "why do tests fail without make gen", "--explain") == 0
+    assert id in sh.out
+    assert "because keyword #1" in sh.out
+    assert sh.json("recall", "make gen")["hits"][0]["memory"]["files"] == ["Makefile"]
+    assert sh.json("list", "--tag", "BUILD")["total"] == 1
+    assert sh.json("edit", id, "Run make generate first.")["content"] == "Run make generate first."
+    assert sh.json("confirm", id[-8:], "--why", "tried it")["confidence"] == 1.0
+    assert sh.json("why", id)["history"][-1]["why"] == "tried it"
+    assert sh.json("dispute", id)["status"] == "disputed"
+    assert sh.json("undo")["actions"] == ["dispute"]
+    assert sh.json("pin", id)["pinned"] is True
+    assert "pinned" not in sh.json("pin", id, "--off")
+    assert sh.json("reject", id)["status"] == "rejected"
+    assert sh("remember", "Run make generate first.", "--kind", "gotcha") == 4
+    assert "--again" in sh.err
+    assert sh.json("forget", id)["forgotten"] == id
+    assert sh("show", id) == 3
+    assert [entry["action"] for entry in sh.json("history", id)][-1] == "forget"
+    assert sh.json("check")["ok"] is True
+
+
+def test_stdin_is_read_when_no_text_is_given(sh: Shell) -> None:
+    assert sh.json("remember", stdin="Käse schläft nie.\n".encode())["memory"]["content"] == "Käse schläft nie."
+    assert sh.json("recall", "-", stdin=b"kase")["hits"][0]["memory"]["content"] == "Käse schläft nie."
+
+
+def test_many_drafts_are_taken_from_lines_of_json(sh: Shell) -> None:
+    lines = "\n".join(json.dumps({"content": f"Line number{n}.", "kind": "gotcha"}) for n in range(30))
+    assert sh.json("remember", "--jsonl", stdin=lines.encode())["verdicts"] == {"new": 30}
+    assert sh("remember", "--jsonl", stdin=b'{"content": "ok"}\n{"contents": "typo"}') == 2
+    assert "line 2: contents" in sh.err
+    assert sh.json("list", "--limit", "1")["total"] == 30
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "say"),
+    [
+        (["remember", "x", "--kind", "nope"], 2, "kind"),
+        (["remember", "x", "--confidence", "1.5"], 2, "confidence"),
+        (["remember", "x", "--confidence", "high"], 2, "confidence"),
+        (["remember", "x", "--payload", "{"], 2, "payload"),
+        (["remember", "x", "--kind", "dead_end", "--payload", '{"tried": 1}'], 2, "payload"),
+        (["remember", "x", "--when", "soon"], 2, "when"),
+        (["remember", "x", "--source", "rumour"], 2, "source"),
+        (["show", "mem_nowhere"], 3, "mem_nowhere"),
+        (["confirm", "mem_nowhere"], 3, "mem_nowhere"),
+        (["restore"], 3, "backup"),
+        (["restore", "/nonexistent/file.db"], 3, "backup"),
+        (["undo"], 4, "undo"),
+        (["list", "--status", "gone"], 2, "status"),
+        (["list", "--kind", "gotchas"], 2, "kind"),
+        (["recall", "x", "--phase", "coding"], 2, "phase"),
+        (["recall", "x", "--since", "soon"], 2, "since"),
+        (["edit", "mem_nowhere"], 2, "nothing to change"),
+        (["nonsense"], 2, "nonsense"),
+        ([], 2, "COMMAND"),
+        (["scan", "/nonexistent/file"], 2, "No such file"),
+    ],
+)
+def test_a_user_error_is_two_lines_and_an_exit_code_never_a_traceback(
+    sh: Shell, words: list[str], code: int, say: str
+) -> None:
+    assert sh(*words) == code
+    assert say in sh.err
+    assert "Traceback" not in sh.err
+    assert "→" in sh.err
+
+
+def test_errors_are_json_too_when_asked(sh: Shell) -> None:
+    assert sh("show", "mem_nowhere", "--json") == 3
+    assert json.loads(sh.out)["error"]["code"] == "memory-not-found"
+
+
+def test_bytes_that_are_not_utf8_are_refused(sh: Shell) -> None:
+    assert sh("remember", stdin=b"caf\xe9") == 2
+    assert "UTF-8" in sh.err
+    assert sh.json("list")["total"] == 0
+
+
+def test_without_a_store_reading_says_how_to_make_one(sh: Shell, tmp_path: Path) -> None:
+    sh.store = tmp_path / "elsewhere" / "memory.db"
+    assert sh("recall", "x") == 5
+    assert "recollect init" in sh.err
+
+
+def test_backup_and_restore_bring_a_state_back(sh: Shell) -> None:
+    sh.json("remember", "Before.")
+    sh.json("backup")
+    sh.json("remember", "After.")
+    assert sh.json("restore")["set_aside"]
+    assert [one["content"] for one in sh.json("list")["memories"]] == ["Before."]
+
+
+def test_repair_salvages_a_damaged_file(sh: Shell) -> None:
+    for number in range(30):
+        sh("remember", f"Statement number{number} of the old quarry.")
+    with sh.store.open("r+b") as file:
+        file.write(b"\xff" * 64)
+    assert sh("list") == 5
+    assert "recollect repair" in sh.err
+    report = sh.json("repair")
+    assert report["salvaged"] == 30
+    assert Path(report["quarantined"]).exists()
+    assert sh.json("list", "--limit", "1")["total"] == 30
+
+
+def test_repair_of_a_sound_store_does_nothing(sh: Shell) -> None:
+    assert sh.json("repair") == {"rebuilt": [], "quarantined": None, "salvaged": 0, "lost": []}
+    assert sh.json("repair", "--rebuild")["rebuilt"] == ["keywords", "facets"]
+
+
+def test_doctor_tries_a_real_write(sh: Shell) -> None:
+    health = sh.json("doctor")
+    assert health["ok"] is True
+    assert health["facts"]["round trip"] == "ok"
+
+
+def test_doctor_tells_what_is_wrong_instead_of_failing(sh: Shell) -> None:
+    sh.store.write_bytes(b"nothing like a database" * 100)
+    assert sh("doctor") == 1
+    assert "not a database" in sh.out
+
+
+def test_scan_finds_and_redacts_what_slipped_in_before(sh: Shell, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    id = sh.json("remember", "harmless text")["id"]
+    _smuggle(sh.store, id, f"use {token} here")
+    assert sh("scan") == 1
+    assert sh("scan", "--fix") == 0
+    assert token not in sh.json("show", id)["content"]
+    assert sh("scan") == 0
+    assert sh.json("check")["ok"] is True
+    assert token.encode() not in sh.store.read_bytes()
+    leak = tmp_path / "leak.env"
+    leak.write_text(f"A=1\nTOKEN={token}\n")
+    assert sh("scan", str(leak)) == 1
+    assert "leak.env:2" in sh.out
+
+
+def _smuggle(store: Path, id: str, text: str) -> None:
+    """Put text into a row below the scanner, as an older release might have."""
+    import recollect
+
+    with recollect.open(store) as memory, memory.store.engine.write():
+        before = memory.get(id)
+        memory.store.memories.update(before, before.having(content=text))
+
+
+def test_every_command_speaks_json_and_has_help(sh: Shell) -> None:
+    for name in COMMANDS:
+        assert sh(name, "--help") == 0
+        assert "--json" in sh.out
+        assert COMMANDS[name][1][1:] in sh.out
+
+
+def test_completion_knows_every_command(sh: Shell) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert sh("completion", shell) == 0
+        assert all(name in sh.out for name in COMMANDS)
+
+
+def test_terminal_output_cannot_carry_escape_sequences(sh: Shell) -> None:
+    sh("remember", "evil", "--tag", "a")
+    sh("list", "--tag", "\x1b[31m")
+    sh("recall", "\x1b]0;title\x07evil")
+    assert "\x1b" not in sh.out + sh.err
+
+
+def test_options_may_stand_before_or_after_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = str(tmp_path / "m.db")
+    assert main(["--store", store, "--json", "init"]) == 0
+    assert main(["--json", "list", "--store", store]) == 0
+    assert main(["list", "--store", store, "--json"]) == 0
+    assert all(json.loads(line) for line in capsys.readouterr().out.splitlines())
+
+
+def test_a_word_that_looks_like_a_command_is_still_text(sh: Shell) -> None:
+    assert sh.json("remember", "list")["memory"]["content"] == "list"
+    assert len(sh.json("recall", "list")["hits"]) == 1
+
+
+def test_the_installed_command_works_in_a_process_of_its_own(tmp_path: Path) -> None:
+    def run(*words: str, input: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "recollect", *words],
+            cwd=tmp_path,
+            input=input,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert run("remember", "Granite is hard.").returncode == 0
+    assert (tmp_path / ".recollect" / "memory.db").exists()
+    assert "Granite" in run("recall", "granite").stdout
+    assert run("list", "--json").stdout.startswith("{")
+
+
+def test_the_whole_parser_can_be_built() -> None:
+    assert full_parser().format_help().count("\n") > len(COMMANDS)

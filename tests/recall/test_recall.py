@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect import Filter, Scope, Source, Status, Visibility
+from recollect.app import Recollect
+from recollect.core.errors import UnknownChoice
+from recollect.store.backup import make_backup
+
+
+def ids(memory: Recollect, query: str = "slate", **filters: object) -> set[str]:
+    return {hit.memory.content for hit in memory.recall(query, k=50, filter=Filter(**filters))}  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def varied(memory: Recollect) -> Recollect:
+    memory.remember("slate gotcha", kind="gotcha", tags=["Roof"], files=["src/roof.py"], modules=["roof"], session="s1")
+    memory.remember("slate fact", source=Source.AGENT_EXPLICIT, scope="module", confidence=0.5)
+    memory.remember("slate old", event_at=datetime(2020, 5, 1, tzinfo=UTC), visibility="team", pinned=True)
+    memory.reject(memory.remember("slate wrong").id)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, {"slate gotcha", "slate fact", "slate old"}),
+        ({"kinds": frozenset({"gotcha"})}, {"slate gotcha"}),
+        ({"tags": frozenset({"roof"})}, {"slate gotcha"}),
+        ({"files": frozenset({"src/roof.py"})}, {"slate gotcha"}),
+        ({"modules": frozenset({"roof"})}, {"slate gotcha"}),
+        ({"session": "s1"}, {"slate gotcha"}),
+        ({"sources": frozenset({Source.AGENT_EXPLICIT})}, {"slate fact"}),
+        ({"scopes": frozenset({Scope.MODULE})}, {"slate fact"}),
+        ({"visibilities": frozenset({Visibility.TEAM})}, {"slate old"}),
+        ({"min_confidence": 0.6}, {"slate gotcha", "slate old"}),
+        ({"min_trust": 1.3}, {"slate gotcha", "slate old"}),
+        ({"pinned": True}, {"slate old"}),
+        ({"until": datetime(2021, 1, 1, tzinfo=UTC)}, {"slate old"}),
+        ({"since": datetime(2021, 1, 1, tzinfo=UTC)}, {"slate gotcha", "slate fact"}),
+        ({"statuses": frozenset({Status.REJECTED})}, {"slate wrong"}),
+        ({"statuses": frozenset(Status), "kinds": frozenset({"fact"})}, {"slate fact", "slate old", "slate wrong"}),
+    ],
+)
+def test_a_filter_admits_exactly_what_it_names(
+    varied: Recollect, filters: dict[str, object], expected: set[str]
+) -> None:
+    assert ids(varied, **filters) == expected
+    if "slate" in "".join(expected):
+        listed = varied.list(Filter(**filters))  # type: ignore[arg-type]
+        assert {one.content for one in listed.memories} == expected
+
+
+def test_recall_itself_never_writes(varied: Recollect) -> None:
+    before = varied.history()
+    varied.recall("slate", track=False)
+    assert varied.history() == before
+
+
+def test_every_hit_carries_its_path_and_factors(varied: Recollect) -> None:
+    hit = varied.recall("slate").hits[0]
+    assert [reason.split(" #")[0] for reason in hit.reasons] == ["keyword"]
+    assert {"bm25", "relevance", "recency", "frequency", "phase", "trust", "confidence"} <= set(hit.factors)
+    assert hit.citation.startswith(f"[Memory #{hit.id}")
+
+
+def test_the_same_question_gets_the_same_answer(varied: Recollect) -> None:
+    answers = [[hit.id for hit in varied.recall("slate", track=False)] for _ in range(5)]
+    assert answers == [answers[0]] * 5
+
+
+def test_a_smaller_k_gives_a_prefix(varied: Recollect) -> None:
+    wide = [hit.id for hit in varied.recall("slate", k=3, track=False)]
+    assert [hit.id for hit in varied.recall("slate", k=2, track=False)] == wide[:2]
+
+
+def test_a_briefing_is_fenced_cited_and_within_budget(varied: Recollect) -> None:
+    briefing = varied.brief("slate roof work", phase="implement", budget=200)
+    assert briefing.tokens <= 200
+    assert briefing.text.count("[Memory #") == len(briefing.hits) > 0
+    assert briefing.text.startswith("<recollect-memory ")
+
+
+def test_an_unknown_phase_is_refused(varied: Recollect) -> None:
+    with pytest.raises(UnknownChoice, match="phase"):
+        varied.brief("slate", phase="coding")
+
+
+def test_an_empty_store_answers_nothing(memory: Recollect) -> None:
+    assert memory.recall("anything").hits == ()
+    assert memory.brief("anything").text == ""
+    assert make_backup(memory.store.engine) is None

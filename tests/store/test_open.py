@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+import recollect
+from recollect.core.errors import (
+    NewerSchema,
+    NotAStore,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreMissing,
+    StoreReadOnly,
+    UnsafeSqlite,
+)
+from recollect.store.migrations.latest import LATEST
+from recollect.store.migrations.steps import MIGRATIONS
+from recollect.store.sqlite.connection import require_safe_sqlite
+
+
+def made(path: Path, statements: int = 3) -> Path:
+    with recollect.open(path, project="p") as memory:
+        for number in range(statements):
+            memory.remember(f"Statement number{number} about quartz.")
+    return path
+
+
+def test_a_store_is_one_private_folder_with_one_database(tmp_path: Path) -> None:
+    made(tmp_path / "box" / "memory.db")
+    assert stat.S_IMODE((tmp_path / "box").stat().st_mode) == 0o700
+    names = {entry.name for entry in (tmp_path / "box").iterdir()}
+    assert names <= {"memory.db", "memory.db-lock", "memory.db-reserve"}
+
+
+def test_a_directory_means_the_store_of_the_project_in_it(tmp_path: Path) -> None:
+    with recollect.open(tmp_path) as memory:
+        assert memory.path == tmp_path / ".recollect" / "memory.db"
+
+
+def test_a_store_that_must_exist_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreMissing):
+        recollect.open(tmp_path / "memory.db", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("dear diary " * 200)
+    with pytest.raises(NotAStore, match="not a database"):
+        recollect.open(file)
+    assert file.read_text() == "dear diary " * 200
+
+
+def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "other.db"
+    connection = apsw.Connection(str(file))
+    connection.execute("create table bookmarks (url text)")
+    connection.close()
+    before = file.read_bytes()
+    with pytest.raises(NotAStore, match="another program"):
+        recollect.open(file)
+    assert file.read_bytes() == before
+
+
+def test_a_directory_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    from recollect.core.kinds import Kinds
+    from recollect.store.open import open_store
+
+    with pytest.raises(NotAStore, match="directory"):
+        open_store(tmp_path, Kinds())
+
+
+def test_a_half_copied_file_is_reported_as_damaged_and_kept(tmp_path: Path) -> None:
+    whole = made(tmp_path / "memory.db", 200)
+    half = tmp_path / "half.db"
+    half.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    before = half.read_bytes()
+    with pytest.raises(StoreDamaged):
+        recollect.open(half)
+    assert half.read_bytes() == before
+
+
+def test_an_emptied_file_beside_backups_is_damage_not_a_new_store(tmp_path: Path) -> None:
+    from recollect.store.backup import make_backup
+
+    path = tmp_path / "memory.db"
+    with recollect.open(path) as memory:
+        memory.remember("One.")
+        make_backup(memory.store.engine)
+    path.write_bytes(b"")
+    with pytest.raises(StoreDamaged, match="empty"):
+        recollect.open(path)
+
+
+def test_a_newer_store_is_refused_for_writing_and_readable_on_request(tmp_path: Path) -> None:
+    path = made(tmp_path / "memory.db")
+    connection = apsw.Connection(str(path))
+    connection.execute(f"pragma user_version = {LATEST + 1}")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(NewerSchema, match=str(LATEST + 1)):
+        recollect.open(path)
+    with recollect.open(path, read_only=True) as memory:
+        assert memory.count() == 3
+    assert path.read_bytes() == before
+
+
+def test_the_newest_migration_is_the_one_that_opening_expects() -> None:
+    assert MIGRATIONS[-1].number == LATEST
+    assert [step.number for step in MIGRATIONS] == list(range(1, LATEST + 1))
+
+
+def test_reading_changes_no_byte(tmp_path: Path) -> None:
+    path = made(tmp_path / "memory.db")
+    before = path.read_bytes()
+    with recollect.open(path, read_only=True) as memory:
+        assert len(memory.recall("quartz")) == 3
+        with pytest.raises(StoreReadOnly):
+            memory.remember("Not allowed.")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions work differently there")
+def test_a_read_only_directory_can_be_read_and_refuses_writes_clearly(tmp_path: Path) -> None:
+    path = made(tmp_path / "box" / "memory.db")
+    shutil.rmtree(tmp_path / "box" / "backups", ignore_errors=True)
+    for extra in ("-lock", "-reserve"):
+        Path(f"{path}{extra}").unlink(missing_ok=True)
+    program = (
+        "import sys, recollect\n"
+        "memory = recollect.open(sys.argv[1], create=False)\n"
+        "print(len(memory.recall('quartz')))\n"
+        "try: memory.remember('no')\n"
+        "except recollect.RecollectError as error: print(error.code)\n"
+    )
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False, user=_nobody()
+        )
+    finally:
+        path.parent.chmod(0o755)
+    assert done.stdout.split() == ["3", "store-read-only"], done.stderr
+
+
+def _nobody() -> int | None:
+    """Root ignores permissions, so the program runs as nobody when we are root."""
+    if os.getuid() != 0:
+        return None
+    for folder in (Path(sys.executable).resolve(), *Path(sys.executable).resolve().parents):
+        if not folder.stat().st_mode & 0o005:
+            pytest.skip("the interpreter is not readable for other users here")
+    return 65534
+
+
+def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    memory = recollect.open(tmp_path / "memory.db")
+    memory.close()
+    memory.close()
+    with pytest.raises(StoreClosed):
+        memory.get("mem_anything")
+    with pytest.raises(StoreClosed):
+        memory.remember("One.")
+    assert any("closed" in note for note in memory.recall("anything").notes)
+
+
+@pytest.mark.parametrize("version", ["3.40.1", "3.50.4", "3.50.6", "3.44.5", "3.51.2", "3.7.0"])
+def test_a_sqlite_with_the_wal_reset_bug_is_refused(version: str) -> None:
+    with pytest.raises(UnsafeSqlite, match=version):
+        require_safe_sqlite(version)
+
+
+@pytest.mark.parametrize("version", ["3.51.3", "3.53.4", "3.54.1", "3.50.7", "3.44.6", "4.0.0"])
+def test_a_mended_sqlite_is_accepted(version: str) -> None:
+    require_safe_sqlite(version)
+
+
+def test_only_one_sqlite_library_is_loaded() -> None:
+    program = (
+        "import recollect, sys; m = recollect.open(':memory:'); m.remember('x y'); m.recall('x'); "
+        "print('_sqlite3' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_an_older_store_is_not_migrated_by_a_reader(tmp_path: Path) -> None:
+    path = made(tmp_path / "memory.db")
+    connection = apsw.Connection(str(path))
+    connection.execute("pragma user_version = 0")
+    connection.close()
+    with pytest.raises(StoreError, match="older release"):
+        recollect.open(path, read_only=True)

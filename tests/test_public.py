@@ -1,0 +1,87 @@
+"""What the outside may rely on: the names, the light import, the asyncio twin."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.aio import AsyncRecollect
+from recollect.aio import open as open_async
+from recollect.app import Recollect
+from recollect.core import errors
+
+
+def test_importing_recollect_loads_no_third_party_module() -> None:
+    program = (
+        "import sys, json, recollect; "
+        "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names))))"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True, env=_env())
+    assert json.loads(done.stdout) == ["__main__", "recollect"]
+
+
+def test_recalling_on_the_command_line_loads_nothing_heavy(tmp_path: Path) -> None:
+    recollect.open(tmp_path / "m.db").close()
+    program = (
+        "import sys; from recollect.interfaces.cli import main; "
+        f"main(['recall', 'x', '--store', {str(tmp_path / 'm.db')!r}]); "
+        "heavy = {'numpy', 'pydantic', 'asyncio', 'subprocess', 'recollect.remember.remember'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def _env() -> dict[str, str]:
+    return {"PYTHONPATH": str(Path(recollect.__file__).parents[1])}
+
+
+def test_every_exported_name_exists() -> None:
+    for name in recollect.__all__:
+        assert getattr(recollect, name) is not None
+    with pytest.raises(AttributeError):
+        recollect.Nonsense  # noqa: B018
+
+
+def test_the_asyncio_twin_has_the_same_names_and_signatures() -> None:
+    for name, method in inspect.getmembers(Recollect, inspect.isfunction):
+        if name.startswith("_") or name == "confidence":
+            continue
+        twin = getattr(AsyncRecollect, name)
+        mine, theirs = inspect.signature(method), inspect.signature(twin)
+        assert list(mine.parameters.values()) == list(theirs.parameters.values()), name
+        assert mine.return_annotation == theirs.return_annotation, name
+
+
+def test_the_asyncio_twin_works(tmp_path: Path) -> None:
+    async def story() -> tuple[str, int]:
+        async with await open_async(tmp_path / "m.db") as memory:
+            receipts = await asyncio.gather(*(memory.remember(f"Pebble{n} rolls.") for n in range(20)))
+            hits = await asyncio.gather(*(memory.recall(f"pebble{n}") for n in range(20)))
+            assert [len(hit) for hit in hits] == [1] * 20
+            await memory.undo()
+            return receipts[0].verdict, await memory.count()
+
+    assert asyncio.run(story()) == ("new", 19)
+
+
+def test_every_error_has_its_own_code() -> None:
+    classes = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.RecollectError)]
+    assert len({one.code for one in classes}) == len(classes)
+
+
+def test_a_memory_may_be_shared_by_threads(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with recollect.open(tmp_path / "m.db") as memory, ThreadPoolExecutor(8) as pool:
+        receipts = list(pool.map(lambda n: memory.remember(f"Cobble{n} sits."), range(200)))
+        found = list(pool.map(lambda n: len(memory.recall(f"cobble{n}")), range(200)))
+    assert {receipt.verdict for receipt in receipts} == {"new"}
+    assert found == [1] * 200
