@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,14 @@ class HandClock:
 
     def pass_(self, **duration: float) -> None:
         self.now += timedelta(**duration)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test sees or touches the memories of whoever runs it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "home"))
+    return tmp_path / "home"
 
 
 @pytest.fixture

@@ -47,8 +47,10 @@ class Recollect:
         identity: Identity,
         actor: str,
         projectors: Sequence[Projector] = (),
+        personal: Store | None = None,
     ) -> None:
         self._store = store
+        self._personal = personal  # the person's own memories, recalled beside the project's
         self._senses = senses
         self._clock = clock
         self._identity = identity
@@ -235,6 +237,8 @@ class Recollect:
 
     def close(self) -> None:
         self._store.close()
+        if self._personal is not None:
+            self._personal.close()
 
     def __enter__(self) -> Recollect:
         return self
@@ -267,7 +271,10 @@ class Recollect:
         from recollect.remember.reinforce import note_access
 
         try:
-            note_access(self._store, [hit.id for hit in briefing.hits], self._hand(""))
+            for store in (self._store, self._personal):
+                ids = [] if store is None else [hit.id for hit in briefing.hits if hit.memory.project == store.project]
+                if store is not None and ids:
+                    note_access(store, ids, self._hand(""))
         except RecollectError as error:
             return replace(briefing, notes=(*briefing.notes, f"access not counted: {error}"))
         return briefing

@@ -8,17 +8,19 @@ from pathlib import Path
 
 from recollect.app import Recollect
 from recollect.config import Settings, load_settings
-from recollect.core.errors import UnknownChoice
+from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Clock, Identity
-from recollect.files.project import FOLDER, find_root, store_path
+from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.recall import Senses
 from recollect.recall.recipes import RECIPES
 from recollect.store.open import open_store
+from recollect.store.store import Store
 
 MEMORY = ":memory:"
+PERSONAL = ":personal:"
 
 
 def open(
@@ -29,10 +31,14 @@ def open(
     project: str | None = None,
     actor: str | None = None,
     settings: Settings | None = None,
+    personal: bool = False,
     clock: Clock | None = None,
     identity: Identity = new_id,
 ) -> Recollect:
-    """Open a memory: a database file, a project directory, `":memory:"`, or nothing for the project you are in."""
+    """Open a memory: a database file, a project directory, `":memory:"`, or nothing for the project you are in.
+
+    `PERSONAL` names the person's own file; with `personal=True` its memories are recalled beside the project's.
+    """
     file = locate(path)
     chosen = settings or load_settings(None if file is None else file.parent)
     if chosen.recipe not in RECIPES:
@@ -42,13 +48,29 @@ def open(
         project = _name_project(file)
     store = open_store(file, kinds, create=create, read_only=read_only, project=project, patience=chosen.busy_timeout)
     recipe = RECIPES[chosen.recipe]
+    beside = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else None
+    channels = [KeywordChannel(store, recipe)]
+    if beside is not None:
+        channels.append(KeywordChannel(beside, recipe, name="personal"))
     return Recollect(
         store,
-        Senses(channels=(KeywordChannel(store, recipe),), kinds=kinds, recipe=recipe),
+        Senses(channels=channels, kinds=kinds, recipe=recipe),
         clock=clock or _now,
         identity=identity,
         actor=actor or chosen.actor or _login(),
+        personal=beside,
     )
+
+
+def _personal(kinds: Kinds, *, read_only: bool) -> Store | None:
+    """The person's own store, if they have one. Trouble with it must not keep the project's from answering."""
+    path = user_store_path()
+    if not path.exists():
+        return None
+    try:
+        return open_store(path, kinds, create=False, read_only=read_only)
+    except StoreError:
+        return None
 
 
 def kinds_of(settings: Settings) -> Kinds:
@@ -66,11 +88,15 @@ def locate(path: str | os.PathLike[str] | None) -> Path | None:
         return store_path(find_root(Path.cwd()))
     if os.fspath(path) == MEMORY:
         return None
+    if os.fspath(path) == PERSONAL:
+        return user_store_path()
     given = Path(path)
     return store_path(given) if given.is_dir() and not given.is_file() else given
 
 
 def _name_project(file: Path) -> str:
+    if file == user_store_path():
+        return "personal"
     from recollect.files.identity import identify  # asks git: only when a store is made
 
     return identify(file.parent.parent if file.parent.name == FOLDER else file.parent)

@@ -33,6 +33,9 @@ class Shell:
         self.out, self.err = self._capsys.readouterr()
         return code
 
+    def forget_output(self) -> None:
+        self._capsys.readouterr()
+
     def json(self, *words: str, stdin: bytes | None = None) -> Any:
         assert self(*words, "--json", stdin=stdin) in (0, 1), self.err
         return json.loads(self.out)
@@ -230,6 +233,24 @@ def test_options_may_stand_before_or_after_the_command(tmp_path: Path, capsys: p
 def test_a_word_that_looks_like_a_command_is_still_text(sh: Shell) -> None:
     assert sh.json("remember", "list")["memory"]["content"] == "list"
     assert len(sh.json("recall", "list")["hits"]) == 1
+
+
+def test_personal_memories_live_in_the_users_file_and_are_recalled_beside_the_projects(sh: Shell, home: Path) -> None:
+    sh.json("remember", "The project likes flint.")
+    assert main(["remember", "I like flint in the morning.", "--personal", "--kind", "preference"]) == 0
+    sh.forget_output()
+    assert (home / "recollect" / "memory.db").exists()
+    hits = sh.json("recall", "flint")["hits"]
+    assert {hit["memory"]["visibility"] for hit in hits} == {"project", "personal"}
+    assert sh.json("list")["total"] == 1
+    assert all(hit["memory"].get("access_count", 0) == 1 for hit in sh.json("recall", "flint")["hits"])
+
+
+def test_a_broken_personal_file_does_not_keep_the_project_from_answering(sh: Shell, home: Path) -> None:
+    (home / "recollect").mkdir(parents=True)
+    (home / "recollect" / "memory.db").write_bytes(b"rubbish" * 1000)
+    sh.json("remember", "The project likes flint.")
+    assert len(sh.json("recall", "flint")["hits"]) == 1
 
 
 def test_the_installed_command_works_in_a_process_of_its_own(tmp_path: Path) -> None:

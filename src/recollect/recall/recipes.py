@@ -102,10 +102,11 @@ class Recipe:
     rerank_top: int = 20
 
 
+# "personal" is the keyword channel over the person's own file: its words count as much as the project's.
 _SEED_CHANNELS: Mapping[QueryType, Mapping[str, float]] = {
-    "identifier": {"keyword": 0.5, "graph": 0.3, "dense": 0.2, "entity": 0.25},
-    "semantic": {"dense": 0.5, "keyword": 0.25, "graph": 0.25, "entity": 0.25},
-    "structural": {"graph": 0.6, "keyword": 0.25, "dense": 0.15, "entity": 0.25},
+    "identifier": {"keyword": 0.5, "personal": 0.5, "graph": 0.3, "dense": 0.2, "entity": 0.25},
+    "semantic": {"dense": 0.5, "keyword": 0.25, "personal": 0.25, "graph": 0.25, "entity": 0.25},
+    "structural": {"graph": 0.6, "keyword": 0.25, "personal": 0.25, "dense": 0.15, "entity": 0.25},
 }
 
 SEED = Recipe("seed", channels=_SEED_CHANNELS)

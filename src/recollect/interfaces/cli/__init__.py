@@ -103,6 +103,14 @@ def _common(parser: argparse.ArgumentParser, *, quiet: bool = False) -> None:
     parser.add_argument("--json", action="store_true", default=absent if quiet else False, help="plain JSON on stdout")
     parser.add_argument("--store", metavar="PATH", default=absent if quiet else None, help="database file or project")
     parser.add_argument(
+        "--personal",
+        action="store_const",
+        const=":personal:",
+        dest="store",
+        default=absent,
+        help="your own memories, not the project's",
+    )
+    parser.add_argument(
         "--read-only", action="store_true", default=absent if quiet else False, help="change nothing, not even counters"
     )
     parser.add_argument("--actor", metavar="NAME", default=absent if quiet else None, help="who the ledger names")

@@ -79,7 +79,7 @@ class Console:
 
 def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
     """The memory the command works on. Only `init` and `remember` may make a new one."""
-    return open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor)
+    return open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor, personal=True)
 
 
 def given_text(words: list[str], what: str = "text") -> str:

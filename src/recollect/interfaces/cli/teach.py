@@ -14,6 +14,7 @@ from recollect.core.scope import Source
 from recollect.core.text import excerpt
 from recollect.interfaces.cli.console import FINE, Console, given_text, moment, open_from
 from recollect.interfaces.payloads import memory_json, receipt_json
+from recollect.wiring import PERSONAL
 
 _BATCH = 1_000  # drafts in one transaction of a long import
 
@@ -50,7 +51,7 @@ def arguments_remember(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--file", action="append", default=[], metavar="PATH", help="a file it is about; repeatable")
     parser.add_argument("--module", action="append", default=[], metavar="NAME", help="a module it is about")
     parser.add_argument("--scope", default="global", help="global, module, work_unit or session")
-    parser.add_argument("--visibility", default="project", help="personal, project, team or organization")
+    parser.add_argument("--visibility", help="personal, project, team or organization (default: project)")
     parser.add_argument("--confidence", type=float, metavar="0-1")
     parser.add_argument("--source", default=str(Source.USER_TAUGHT), help="who says so (agents: agent_explicit)")
     parser.add_argument("--session", help="the session it was learnt in")
@@ -85,7 +86,7 @@ def _draft(args: argparse.Namespace, content: str) -> Draft:
         confidence=args.confidence,
         source=args.source,
         scope=args.scope,
-        visibility=args.visibility,
+        visibility=args.visibility or ("personal" if args.store == PERSONAL else "project"),
         tags=args.tag,
         files=args.file,
         modules=args.module,

@@ -14,9 +14,8 @@ _LEAST_SUBSTRING = 2  # characters: a single letter is in everything
 class KeywordChannel:
     """Candidates by the words they share with the question."""
 
-    name = "keyword"
-
-    def __init__(self, store: Store, recipe: Recipe) -> None:
+    def __init__(self, store: Store, recipe: Recipe, *, name: str = "keyword") -> None:
+        self.name = name
         self._store = store
         self._weights = recipe.columns
         self._depth = recipe.depth["keyword"]
@@ -36,7 +35,7 @@ class KeywordChannel:
             found = self._taken(best, page)
             how = "substring"
         if found and found[0].score <= 0:
-            self.notes.append(f"keyword: no word matched, found by {how}")
+            self.notes.append(f"{self.name}: no word matched, found by {how}")
         return found
 
     def _by_words(self, query: Query, reading: Reading, limit: int, *, prefix: bool) -> list[Candidate]:
