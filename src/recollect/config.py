@@ -16,7 +16,7 @@ class Settings:
     """What can be chosen. Every name works in `config.toml` and, upper-cased with RECOLLECT_, in the environment."""
 
     actor: str = ""  # who the ledger names; empty: the login name
-    recipe: str = "seed"  # which set of recall weights
+    recipe: str = "measured"  # which set of recall weights: measured, or the design's own: seed
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
     methodology: str = "native"  # how phases and work units are named
 

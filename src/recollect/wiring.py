@@ -54,7 +54,7 @@ def open(
         channels.append(KeywordChannel(beside, recipe, name="personal"))
     return Recollect(
         store,
-        Senses(channels=channels, kinds=kinds, recipe=recipe),
+        Senses(channels=channels, kinds=kinds, recipe=recipe, store=store),
         clock=clock or _now,
         identity=identity,
         actor=actor or chosen.actor or _login(),

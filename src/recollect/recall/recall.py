@@ -11,15 +11,19 @@ from datetime import datetime
 
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Channel, Neighbourhood, Reranker, Tokenizer
-from recollect.core.query import Briefing, Query
+from recollect.core.query import Briefing, Candidate, Query, Reading
 from recollect.recall.boost import boost
+from recollect.recall.context import beside, surroundings, terms
+from recollect.recall.evidence import weigh
 from recollect.recall.fuse import fuse
 from recollect.recall.gather import gather
 from recollect.recall.pack import ESTIMATE, pack
+from recollect.recall.question import question
 from recollect.recall.read import read
-from recollect.recall.recipes import UNBOUNDED, Budget, Recipe
+from recollect.recall.recipes import UNBOUNDED, Budget, Recipe, Tier
 from recollect.recall.rerank import rerank
 from recollect.recall.score import score
+from recollect.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class Senses:
     neighbourhood: Neighbourhood | None = None
     reranker: Reranker | None = None
     tokenizer: Tokenizer = ESTIMATE
+    store: Store | None = None  # where evidence is looked up
+    tier: Tier = "none"
 
 
 def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
@@ -40,6 +46,8 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
     reading = read(query)
     gathered = gather(query, reading, senses.channels, deadline=recipe.deadline)
     fused = fuse(gathered.channels, weights=recipe.channels[reading.type], damping=recipe.damping)
+    if recipe.evidence:
+        fused = _weighed(fused, query, reading, senses, now)
     near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
     scored = score(near, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
     ranked, trouble = rerank(scored, senses.reranker, question=query.text, top=recipe.rerank_top)
@@ -52,3 +60,26 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
         notes=tuple(notes),
         query_type=reading.type,
     )
+
+
+def _weighed(
+    candidates: list[Candidate], query: Query, reading: Reading, senses: Senses, now: datetime
+) -> list[Candidate]:
+    """The candidates and what stands beside them, by evidence instead of by rank. The order in which the channels
+    found them decides who is looked at, not who wins."""
+    if senses.store is None or not candidates:
+        return candidates
+    asked = question(query.text[:_MOST_READ], now)
+    everyone = [*candidates, *beside(candidates, query, asked, senses.store)]
+    words = terms(reading, asked, senses.store)
+    return weigh(
+        everyone,
+        asked,
+        words,
+        surroundings(everyone, words, senses.store),
+        weights=senses.recipe.evidence[senses.tier],
+        middle=senses.recipe.middle,
+    )
+
+
+_MOST_READ = 2_000  # characters of a question that its cues are looked for in

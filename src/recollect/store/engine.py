@@ -66,6 +66,10 @@ class Engine(Protocol):
 
     def row(self, sql: str, params: Params | None = None) -> Row | None: ...
 
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """Each text as the keyword index sees it: cut into words, folded and stemmed."""
+        ...
+
     def schema(self) -> int:
         """The number of the last migration this file went through; 0 for an empty file."""
         ...

@@ -5,6 +5,7 @@ Every method that changes rows must run inside `engine.write()`. Nothing here de
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -36,6 +37,15 @@ class Page:
 
     memories: tuple[Memory, ...]
     damaged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A memory as a neighbour of another: just its words and who said them."""
+
+    id: str
+    content: str
+    role: str | None
 
 
 class Memories:
@@ -217,6 +227,58 @@ class Memories:
         sql = self._SUBSTRING.format(where=condition)
         rows = self._engine.rows(sql, {**params, "text": text.lower(), "limit": limit})
         return self._ranked([(row[0], 0.0) for row in rows])
+
+    _NEARBY = """
+        select c.id, n.seq - c.seq, n.seq
+          from memories c join memories n on n.seq between c.seq - :reach and c.seq + :reach and n.session = c.session
+         where c.session is not null and c.id in (select value from json_each(:ids))
+         order by n.seq
+    """
+    _SAID = """
+        select seq, id, content, source_role from memories
+         where seq in (select value from json_each(:seqs)) order by seq
+    """
+
+    def nearby(self, ids: Sequence[str], *, reach: int) -> dict[str, dict[int, Said]]:
+        """What was said around some memories in the same session, by distance; the memory itself is at 0."""
+        rows = self._engine.rows(self._NEARBY, {"ids": json.dumps(list(ids)), "reach": reach})
+        seqs = json.dumps(sorted({row[2] for row in rows}))
+        said = {row[0]: Said(*row[1:]) for row in self._engine.rows(self._SAID, {"seqs": seqs})}
+        around: dict[str, dict[int, Said]] = {}
+        for id, distance, seq in rows:
+            around.setdefault(id, {})[distance] = said[seq]
+        return around
+
+    _ADMITTED = f"""
+        select {_M_NAMES}, m.checksum from memories m
+         where m.id in (select value from json_each(:ids)) and {{where}} order by m.seq
+    """
+
+    def admitted(self, ids: Sequence[str], filter: Filter, project: str) -> Page:
+        """Those of `ids` that a filter lets through."""
+        condition, params = where(filter, project)
+        return self._page(
+            self._engine.rows(self._ADMITTED.format(where=condition), {**params, "ids": json.dumps(list(ids))})
+        )
+
+    def saying_any(self, words: Sequence[str], filter: Filter, project: str, *, limit: int) -> Page:
+        """The newest memories that hold any of some words, whatever the question."""
+        condition, params = where(filter, project)
+        seqs = search.with_any(self._engine, words, limit=limit)
+        listed = ",".join(str(int(seq)) for seq in seqs) or "null"
+        sql = f"select {_M_NAMES}, m.checksum from memories m where m.seq in ({listed}) and {condition} order by m.seq"
+        return self._page(self._engine.rows(sql, params))
+
+    def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
+        """In how many memories each index term stands, and how many memories there are."""
+        total = self._engine.row(self._SIZE)
+        return search.frequencies(self._engine, terms), int(total[0]) if total else 0
+
+    _SIZE = "select coalesce(max(seq), 0) from memories"
+
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """Each text as the keyword index sees it."""
+        return self._engine.tokens(texts)
 
     _EVERY = f"select {_NAMES}, checksum from memories where seq > :after order by seq limit {_CHUNK}"
     _EVERY_SEQ = f"select seq from memories where seq > :after order by seq limit {_CHUNK}"

@@ -33,6 +33,7 @@ from recollect.store.sqlite.reserve import Reserve
 
 APPLICATION_ID = 0x52434C54  # "RCLT" in the file header: this database is ours
 PATIENCE = 30.0  # seconds a writer queues before it reports the store as busy
+TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")  # how the keyword index cuts text into words
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
 _BUSY_MS = 10_000  # for SQLite's own short locks: recovery and checkpoints
 _SAFE = (3, 51, 3)  # first release without the WAL-reset bug
@@ -175,6 +176,16 @@ class SqliteEngine:
         found = self.rows(sql, params)
         return found[0] if found else None
 
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        connection = self._current or self._borrow()
+        try:
+            cut: Any = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+            plain: dict[str, Any] = {"include_offsets": False, "include_colocated": False}
+            return [list(cut(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **plain)) for text in texts]
+        finally:
+            if connection is not self._current:
+                self._give_back(connection)
+
     # --- schema number, backup, upkeep ----------------------------------------------------------------------------
 
     def schema(self) -> int:
@@ -309,8 +320,11 @@ class SqliteEngine:
             "pragma mmap_size = 0",
             "pragma temp_store = memory",
             "pragma cache_size = -16384",
+            "create virtual table temp.keyword_terms using fts5vocab(main, keywords, row)",
         ):
             connection.execute(statement)
+        if read_only:
+            connection.execute("pragma query_only = on")
         if not read_only:
             connection.execute("pragma journal_mode = wal")
             connection.execute("pragma secure_delete = on")
@@ -321,9 +335,7 @@ class SqliteEngine:
     def _connect_reader(self, path: Path) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else 0
         if flags:
-            connection = apsw.Connection(str(path), flags=flags, vfs=self._vfs)
-            connection.execute("pragma query_only = on")
-            return connection
+            return apsw.Connection(str(path), flags=flags, vfs=self._vfs)
         # A directory we may not write to has no log to share: read the file as the unchanging thing it is.
         if _beside(path, "-wal").exists():
             return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)

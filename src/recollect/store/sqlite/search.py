@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from recollect.core.query import Reading
 from recollect.core.text import humps, index_body, index_names, is_unspaced, split_runs, unspaced_pairs, whole
 from recollect.store.engine import Engine, Row, Value
+from recollect.store.sqlite.connection import TOKENIZER
 
 _CREATE = (
     """
@@ -23,9 +24,9 @@ _CREATE = (
     """
     create virtual table keywords using fts5(
         body, names, context,
-        content = 'keyword_source', content_rowid = 'seq', tokenize = "porter unicode61 remove_diacritics 2"
+        content = 'keyword_source', content_rowid = 'seq', tokenize = "{tokenizer}"
     )
-    """,
+    """.replace("{tokenizer}", " ".join(TOKENIZER)),
     "insert into keywords (keywords, rank) values ('secure-delete', 1)",
 )
 
@@ -105,13 +106,28 @@ def _admitted(engine: Engine, seqs: list[int], where: str, params: dict[str, Val
     return {row[0] for row in engine.rows(_ADMITTED.format(seqs=listed, where=where), params)}
 
 
-_WITH_ALL = "select rowid from keywords where keywords match :match order by rowid desc limit :limit"
+_FREQUENCY = "select term, doc from temp.keyword_terms where term = :term"
+
+
+def frequencies(engine: Engine, terms: Sequence[str]) -> dict[str, int]:
+    """In how many rows each term of the index stands."""
+    found = (engine.row(_FREQUENCY, {"term": term}) for term in dict.fromkeys(terms))
+    return {row[0]: row[1] for row in found if row is not None}
+
+
+_NEWEST = "select rowid from keywords where keywords match :match order by rowid desc limit :limit"
 
 
 def with_all(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
     """The newest rows that hold every one of some words, unranked: an intersection, cheap at any size."""
     expression = " AND ".join(_quoted(index_body(word).strip()) for word in words)
-    return [row[0] for row in engine.rows(_WITH_ALL, {"match": expression, "limit": limit})]
+    return [row[0] for row in engine.rows(_NEWEST, {"match": expression, "limit": limit})]
+
+
+def with_any(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
+    """The newest rows that hold any of some words, unranked."""
+    expression = " OR ".join(_quoted(word) for word in words)
+    return [row[0] for row in engine.rows(_NEWEST, {"match": expression, "limit": limit})]
 
 
 _VERIFY = "insert into keywords (keywords, rank) values ('integrity-check', 1)"

@@ -1,0 +1,246 @@
+"""Weighing candidates by evidence: small, named reasons to believe that a memory answers a question. Pure.
+
+Reciprocal ranks throw away how well something matched; on real conversations that loses to plain BM25. Here each
+candidate is looked at once more: how much of the question it and the turns around it cover, whether it was said by the
+person named, whether it tells a time when asked for one, how near its vectors are. Each reason has one weight in the
+recipe, and what it contributed stays on the candidate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.core.query import Candidate
+from recollect.core.records import Memory
+from recollect.recall.question import (
+    GENERIC,
+    Question,
+    is_standing_order,
+    states_preference,
+    tells_number,
+    tells_place,
+    tells_time,
+)
+
+REACH = 5  # turns on either side that count as surroundings
+_NEAR, _FAR = 0.7, 0.85  # how much of a word's worth is left one turn away, for exact and for loose coverage
+_K1, _B = 1.2, 0.75  # BM25's usual saturation and length correction
+_SHORT, _LONG = 15, 120  # words: below, a statement says little; above, it says too many things
+_BRIEF = 30  # words: a longer turn that ends in a question has said something before it
+_SPREAD = sum(_NEAR ** abs(distance) for distance in range(-REACH, REACH + 1))
+_USER = "user"
+_ROLES = frozenset({_USER, "assistant", "system", "tool"})
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The question's words as the index sees them, and how much each is worth in this store."""
+
+    words: tuple[str, ...]
+    worth: Mapping[str, float]  # inverse document frequency
+    pairs: frozenset[tuple[str, str]]  # neighbouring words, where at least one tells something
+    usual_length: float  # words in a typical memory
+
+    def total(self, words: Sequence[str]) -> float:
+        return sum(self.worth[word] for word in words) or 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One statement as far as the question goes: how often it holds each of its words, and how long it is."""
+
+    counts: Mapping[str, int]
+    length: int
+
+
+SILENCE = Turn({}, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """A candidate among its neighbours in the session, by distance."""
+
+    turns: Mapping[int, Turn]
+    pairs: int  # neighbouring words of the question that stand side by side here too
+    asks_before: bool  # the turn before it is a question
+    opens: bool  # it is one of the first two turns of its session
+
+    def at(self, distance: int) -> Turn:
+        return self.turns.get(distance, SILENCE)
+
+
+def worth(document_frequency: int, documents: int) -> float:
+    """How much a word tells: rare ones much, words in every memory next to nothing."""
+    return math.log(1 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
+
+
+def weigh(
+    candidates: Sequence[Candidate],
+    asked: Question,
+    terms: Terms,
+    around: Mapping[str, Surroundings],
+    *,
+    weights: Mapping[str, float],
+    middle: float,
+) -> list[Candidate]:
+    """The candidates by the sum of their weighted evidence, squeezed into 0 to 1 around `middle`."""
+    if not candidates:
+        return []
+    evidence = _Evidence(candidates, asked, terms, around)
+    weighed = [_weighed(one, evidence.of(one), weights, middle) for one in candidates]
+    return sorted(weighed, key=lambda one: (-one.score, one.id))
+
+
+def _weighed(one: Candidate, found: Mapping[str, float], weights: Mapping[str, float], middle: float) -> Candidate:
+    shares = {f"why.{name}": weights[name] * value for name, value in found.items() if value and name in weights}
+    total = max(-30.0, min(30.0, sum(shares.values()) - middle))
+    return replace(one, score=1 / (1 + math.exp(-total)), factors={**one.factors, **shares})
+
+
+class _Evidence:
+    """Everything that needs all candidates at once is worked out here; `of` then looks at one."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], asked: Question, terms: Terms, around: Mapping[str, Surroundings]
+    ) -> None:
+        self._asked = asked
+        self._terms = terms
+        self._around = around
+        speakers = {one.memory.source_role for one in candidates if one.memory and one.memory.source_role}
+        people = sorted(speakers - _ROLES)
+        self._speaker = asked.speaker(people)
+        said = {word.lower() for name in people for word in name.split()}
+        self._content = [word for word in terms.words if word not in said] or list(terms.words)
+        self._telling = [word for word in self._content if word not in GENERIC] or self._content
+        self._best_keyword = max((one.factors.get("bm25", 0.0) for one in candidates), default=0.0) or 1.0
+        self._turns = {one.id: self._bm25(one.id, 0) for one in candidates}
+        self._best_turn = max(self._turns.values(), default=0.0) or 1.0
+        self._kernels = {one.id: self._kernel(one.id) for one in candidates}
+        self._best_kernel = max(self._kernels.values(), default=0.0) or 1.0
+        self._session_keyword = self._best_of_session(candidates, "bm25")
+        self._session_dense = self._best_of_session(candidates, "dense")
+        self._has_roles = bool(speakers & _ROLES)
+
+    def of(self, one: Candidate) -> dict[str, float]:
+        memory = one.memory
+        if memory is None:
+            return {}
+        return {**self._lexical(one), **self._dense(one, memory), **self._fitting(memory), **self._telling_turn(memory)}
+
+    # --- words ----------------------------------------------------------------------------------------------------
+
+    def _lexical(self, one: Candidate) -> dict[str, float]:
+        around = self._around[one.id]
+        own = around.at(0).length
+        return {
+            "keyword": one.factors.get("bm25", 0.0) / self._best_keyword,
+            "turn": self._turns[one.id] / self._best_turn,
+            "kernel": self._kernels[one.id] / self._best_kernel,
+            "coverage": self._covered(around, self._content, _NEAR),
+            "loose_coverage": self._covered(around, self._telling, _FAR),
+            "pairs": around.pairs / max(1, len(self._terms.pairs)),
+            "session_keyword": self._of_session(one, self._session_keyword) / self._best_keyword,
+            "short": max(0.0, 1 - own / _SHORT),
+            "long": 0.0 if self._asked.is_summary else max(0.0, math.log(max(own, 1) / _LONG)) / 2,
+        }
+
+    def _covered(self, around: Surroundings, words: Sequence[str], fading: float) -> float:
+        """The share of the words' worth that stands in the memory or, fading with distance, around it."""
+        missing = set(words)
+        found = 0.0
+        for distance in range(REACH + 1):
+            here = missing & (around.at(distance).counts.keys() | around.at(-distance).counts.keys())
+            found += fading**distance * sum(self._terms.worth[word] for word in here)
+            missing -= here
+            if not missing:
+                break
+        return found / self._terms.total(words)
+
+    def _bm25(self, id: str, distance: int) -> float:
+        turn = self._around[id].at(distance)
+        return self._saturated(turn.counts, turn.length, 1.0) if turn.counts else 0.0
+
+    def _kernel(self, id: str) -> float:
+        """BM25 of the memory with its surroundings, each turn counting less the farther it is."""
+        counts: dict[str, float] = {}
+        length = 0.0
+        for distance, turn in self._around[id].turns.items():
+            share = _NEAR ** abs(distance)
+            length += share * turn.length
+            for word, count in turn.counts.items():
+                counts[word] = counts.get(word, 0.0) + share * count
+        return self._saturated(counts, length, _SPREAD)
+
+    def _saturated(self, counts: Mapping[str, float], length: float, spread: float) -> float:
+        bulk = _K1 * (1 - _B + _B * length / (self._terms.usual_length * spread))
+        return sum(self._terms.worth[word] * n * (_K1 + 1) / (n + bulk) for word, n in counts.items())
+
+    # --- vectors --------------------------------------------------------------------------------------------------
+
+    def _dense(self, one: Candidate, memory: Memory) -> dict[str, float]:
+        if "dense" not in one.factors:
+            return {}
+        return {
+            "dense": one.factors["dense"],
+            "dense_text": one.factors.get("dense_text", one.factors["dense"]),
+            "session_dense": self._of_session(one, self._session_dense),
+        }
+
+    # --- fit ------------------------------------------------------------------------------------------------------
+
+    def _fitting(self, memory: Memory) -> dict[str, float]:
+        """Does it offer what is asked for: that speaker, that time, a place, a number, a standing wish?"""
+        asked, text = self._asked, memory.content
+        is_user = memory.source_role == _USER
+        wishes = is_user and is_standing_order(text)
+        return {
+            "speaker": float(self._speaker is not None and memory.source_role == self._speaker),
+            "date": self._dated(memory),
+            "when": float(asked.asks_when and tells_time(text)),
+            "number": float(asked.asks_count and tells_number(text)),
+            "where": float(asked.asks_where and tells_place(text)),
+            "user_fact": float(is_user and not asked.is_summary and not asked.is_about_answers),
+            "answer": float(self._has_roles and not is_user and asked.is_about_answers),
+            "standing": float(wishes),
+            "standing_asked": float(wishes and asked.is_request),
+            "preference_asked": float(is_user and asked.is_request and states_preference(text)),
+        }
+
+    def _dated(self, memory: Memory) -> float:
+        """1 inside the time asked for, less the farther outside; what is told later about it counts a little."""
+        window = self._asked.window
+        at: datetime | None = memory.event_at
+        if window is None or window.event or at is None:
+            return 0.0
+        days = window.distance(at).total_seconds() / 86_400
+        if days == 0:
+            return 1.0 if window.start is not None and window.end is not None else 0.3
+        late = window.end is not None and at >= window.end
+        return math.exp(-days / 7) if late else 0.0
+
+    def _telling_turn(self, memory: Memory) -> dict[str, float]:
+        """A turn that asks is rarely the answer; the one after it often is."""
+        around = self._around[memory.id]
+        before = self._bm25(memory.id, -1) / self._best_turn if around.asks_before else 0.0
+        return {
+            "asks": float(around.at(0).length < _BRIEF and memory.content.rstrip().endswith("?")),
+            "answers": before,
+            "opens": float(around.opens),
+        }
+
+    # --- sessions -------------------------------------------------------------------------------------------------
+
+    def _best_of_session(self, candidates: Sequence[Candidate], factor: str) -> dict[str, float]:
+        best: dict[str, float] = {}
+        for one in candidates:
+            if one.memory and one.memory.session and factor in one.factors:
+                session = one.memory.session
+                best[session] = max(best.get(session, -math.inf), one.factors[factor])
+        return best
+
+    def _of_session(self, one: Candidate, best: Mapping[str, float]) -> float:
+        session = one.memory.session if one.memory else None
+        return 0.0 if session is None else best.get(session, 0.0)

@@ -1,0 +1,130 @@
+"""What a question asks for beyond its words: who, when, where, how many; a fact, a request, a summary. Pure.
+
+These cues are weak on their own; each becomes one small, named piece of evidence for a candidate that fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.recall.when import Window, when
+
+# Words that say how something is asked, not what about.
+GENERIC = frozenset(
+    "kind type sort thing many much long often ever name way some any also other different specific mention mentioned "
+    "tell said say talk discuss list item order throughout across conversation conversations total current currently "
+    "recent recently ago day days week weeks month months year years time times".split()
+)
+_WHEN = re.compile(
+    r"when\b|how long|what (?:date|day|month|year|time)|(?:in )?which (?:month|year|day)"
+    r"|how many (?:days|weeks|months|years)",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"how (?:many|much|often|old|long|far)", re.IGNORECASE)
+_WHERE = re.compile(r"\bwhere\b|(?:which|what) (?:city|country|place|state|town)", re.IGNORECASE)
+_REQUEST = re.compile(
+    r"^(?:can|could|would|will) you\b|\b(?:recommend|suggest|help me|advice|advise|tips|ideas|walk me through|explain"
+    r"|show me|write|give me)\b|^how (?:do|can|should|would|does)\b|^what(?:'s| is| are)? (?:the |some |a )?"
+    r"(?:best|good|common|main|steps?|way)|^i(?:'m| am) (?:looking|trying|planning|thinking)"
+    r"|^what [^?]{0,200}\bshould i\b|^how to\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:did|have|had|was|were) (?:i|we)\b|\bour (?:conv|chat|disc)"
+    r"|\bi(?:'ve| have| had)? (?:brought|mention|said|told)"
+    r"|\byou (?:said|told|mentioned|suggested|recommended)|\bdid you\b",
+    re.IGNORECASE,
+)
+_SUMMARY = re.compile(
+    r"\bsummar|\boverview\b|\brecap\b|\bprogress(?:ed)?\b[^?]{0,200}\b(?:across|throughout|so far)", re.IGNORECASE
+)
+_ANSWERED = re.compile(
+    r"\byou(?:'d| had| have|'ve)? (?:said|told|mentioned|recommended|suggested|provided|gave|explained|described|listed"
+    r"|wrote|shared|advised)|\bdid you (?:say|tell|mention|recommend|suggest|provide|give|explain|describe|list|write"
+    r"|share|advise)|\byour (?:suggest|recommend|advice|answer|previous|list|respon|explan)|remind me"
+    r"|previous (?:chat|conversation)|our (?:last|previous|earlier)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The cues of one question."""
+
+    text: str
+    asks_when: bool
+    asks_count: bool
+    asks_where: bool
+    is_request: bool  # wants something done now, so standing preferences matter
+    is_summary: bool
+    is_about_answers: bool  # asks what the assistant said
+    window: Window | None
+
+    def speaker(self, speakers: Iterable[str]) -> str | None:
+        """The one speaker the question names; nothing when it names none or several."""
+        named = [name for name in speakers if re.search(rf"\b{re.escape(name)}\b", self.text, re.IGNORECASE)]
+        return named[0] if len(named) == 1 else None
+
+
+def question(text: str, now: datetime) -> Question:
+    summary = _SUMMARY.search(text) is not None
+    return Question(
+        text=text,
+        asks_when=_WHEN.match(text) is not None,
+        asks_count=_COUNT.search(text) is not None,
+        asks_where=_WHERE.search(text) is not None,
+        is_request=_REQUEST.search(text) is not None and _PAST.search(text) is None and not summary,
+        is_summary=summary,
+        is_about_answers=_ANSWERED.search(text) is not None,
+        window=when(text, now),
+    )
+
+
+# --- the other side: what a statement offers -----------------------------------------------------------------------
+
+_TIME_WORDS = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|(?:last|next|this|past|previous) (?:few |couple of )?(?:days?|weeks?"
+    r"|months?|years?|night|weekends?|summer|fall|autumn|winter|spring|morning|evening"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)\w{0,8})"
+    r"|(?:a|an|one|two|three|four|five|six|few|couple of|several|\d{1,4}) (?:day|week|month|year|hour)s? ago"
+    r"|recently|since|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august"
+    r"|september|october|november|december|(?:19|20)\d\d"
+    r"|(?:for|in) (?:a|\d{1,4}|one|two|three|four|five|six|seven|few|several) (?:years?|months?|weeks?|days?|hours?)"
+    r"|\d{1,2}(?:st|nd|rd|th))\b",
+    re.IGNORECASE,
+)
+_NUMBER_WORDS = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|several|dozen)\b", re.IGNORECASE
+)
+_PLACE_WORDS = re.compile(r"\b(?:in|at|to|from|near|visited|around|of) (?:the )?[A-Z][a-z]+")
+_STANDING = re.compile(
+    r"(?:^|[.!?\n]\s{0,4})(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b", re.IGNORECASE
+)
+_PREFERENCE = re.compile(
+    r"\bi(?:'d| would)? (?:(?:really|generally|usually|always|strongly|also) ){0,3}"
+    r"(?:prefer|rather|prioriti[sz]e|favou?r|insist)\b|\bmy preference\b|\bi(?:'m| am) (?:not a fan|more comfortable)",
+    re.IGNORECASE,
+)
+
+
+def tells_time(text: str) -> bool:
+    return _TIME_WORDS.search(text) is not None
+
+
+def tells_number(text: str) -> bool:
+    return _NUMBER_WORDS.search(text) is not None
+
+
+def tells_place(text: str) -> bool:
+    return _PLACE_WORDS.search(text) is not None
+
+
+def is_standing_order(text: str) -> bool:
+    return _STANDING.search(text) is not None
+
+
+def states_preference(text: str) -> bool:
+    return _PREFERENCE.search(text) is not None
