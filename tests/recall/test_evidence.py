@@ -98,7 +98,6 @@ def test_the_seed_recipe_still_fuses_ranks() -> None:
     ("text", "cue"),
     [
         ("When did Ada move?", "asks_when"),
-        ("How many cats are there?", "asks_count"),
         ("Where does Bo live?", "asks_where"),
         ("Can you recommend a book?", "is_request"),
         ("How do I reset it?", "is_request"),

@@ -20,7 +20,6 @@ from recollect.recall.question import (
     Question,
     is_standing_order,
     states_preference,
-    tells_number,
     tells_place,
     tells_time,
 )
@@ -28,11 +27,13 @@ from recollect.recall.question import (
 REACH = 5  # turns on either side that count as surroundings
 _NEAR, _FAR = 0.7, 0.85  # how much of a word's worth is left one turn away, for exact and for loose coverage
 _K1, _B = 1.2, 0.75  # BM25's usual saturation and length correction
-_SHORT, _LONG = 15, 120  # words: below, a statement says little; above, it says too many things
+_LONG = 120  # words: above, a statement says too many things
+_SEASON = 100  # days: a longer window ("in 2023") says little
 _BRIEF = 30  # words: a longer turn that ends in a question has said something before it
 _SPREAD = sum(_NEAR ** abs(distance) for distance in range(-REACH, REACH + 1))
 _USER = "user"
-_ROLES = frozenset({_USER, "assistant", "system", "tool"})
+_ASSISTANT = "assistant"
+_ROLES = frozenset({_USER, _ASSISTANT, "system", "tool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,6 @@ class _Evidence:
         self._best_kernel = max(self._kernels.values(), default=0.0) or 1.0
         self._session_keyword = self._best_of_session(candidates, "bm25")
         self._session_dense = self._best_of_session(candidates, "dense")
-        self._has_roles = bool(speakers & _ROLES)
 
     def of(self, one: Candidate) -> dict[str, float]:
         memory = one.memory
@@ -143,7 +143,6 @@ class _Evidence:
             "loose_coverage": self._covered(around, self._telling, _FAR),
             "pairs": around.pairs / max(1, len(self._terms.pairs)),
             "session_keyword": self._of_session(one, self._session_keyword) / self._best_keyword,
-            "short": max(0.0, 1 - own / _SHORT),
             "long": 0.0 if self._asked.is_summary else max(0.0, math.log(max(own, 1) / _LONG)) / 2,
         }
 
@@ -194,16 +193,15 @@ class _Evidence:
     def _fitting(self, memory: Memory) -> dict[str, float]:
         """Does it offer what is asked for: that speaker, that time, a place, a number, a standing wish?"""
         asked, text = self._asked, memory.content
-        is_user = memory.source_role == _USER
+        is_user, is_assistant = memory.source_role == _USER, memory.source_role == _ASSISTANT
         wishes = is_user and is_standing_order(text)
         return {
             "speaker": float(self._speaker is not None and memory.source_role == self._speaker),
             "date": self._dated(memory),
             "when": float(asked.asks_when and tells_time(text)),
-            "number": float(asked.asks_count and tells_number(text)),
             "where": float(asked.asks_where and tells_place(text)),
-            "user_fact": float(is_user and not asked.is_summary and not asked.is_about_answers),
-            "answer": float(self._has_roles and not is_user and asked.is_about_answers),
+            "assistant": float(is_assistant and not asked.is_summary and not asked.is_about_answers),
+            "answer": float(is_assistant and asked.is_about_answers),
             "standing": float(wishes),
             "standing_asked": float(wishes and asked.is_request),
             "preference_asked": float(is_user and asked.is_request and states_preference(text)),
@@ -217,7 +215,8 @@ class _Evidence:
             return 0.0
         days = window.distance(at).total_seconds() / 86_400
         if days == 0:
-            return 1.0 if window.start is not None and window.end is not None else 0.3
+            precise = window.start is not None and window.end is not None and (window.end - window.start).days < _SEASON
+            return 1.0 if precise else 0.3
         late = window.end is not None and at >= window.end
         return math.exp(-days / 7) if late else 0.0
 

@@ -23,7 +23,6 @@ _WHEN = re.compile(
     r"|how many (?:days|weeks|months|years)",
     re.IGNORECASE,
 )
-_COUNT = re.compile(r"how (?:many|much|often|old|long|far)", re.IGNORECASE)
 _WHERE = re.compile(r"\bwhere\b|(?:which|what) (?:city|country|place|state|town)", re.IGNORECASE)
 _REQUEST = re.compile(
     r"^(?:can|could|would|will) you\b|\b(?:recommend|suggest|help me|advice|advise|tips|ideas|walk me through|explain"
@@ -56,7 +55,6 @@ class Question:
 
     text: str
     asks_when: bool
-    asks_count: bool
     asks_where: bool
     is_request: bool  # wants something done now, so standing preferences matter
     is_summary: bool
@@ -74,7 +72,6 @@ def question(text: str, now: datetime) -> Question:
     return Question(
         text=text,
         asks_when=_WHEN.match(text) is not None,
-        asks_count=_COUNT.search(text) is not None,
         asks_where=_WHERE.search(text) is not None,
         is_request=_REQUEST.search(text) is not None and _PAST.search(text) is None and not summary,
         is_summary=summary,
@@ -96,9 +93,6 @@ _TIME_WORDS = re.compile(
     r"|\d{1,2}(?:st|nd|rd|th))\b",
     re.IGNORECASE,
 )
-_NUMBER_WORDS = re.compile(
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|several|dozen)\b", re.IGNORECASE
-)
 _PLACE_WORDS = re.compile(r"\b(?:in|at|to|from|near|visited|around|of) (?:the )?[A-Z][a-z]+")
 _STANDING = re.compile(
     r"(?:^|[.!?\n]\s{0,4})(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b", re.IGNORECASE
@@ -112,10 +106,6 @@ _PREFERENCE = re.compile(
 
 def tells_time(text: str) -> bool:
     return _TIME_WORDS.search(text) is not None
-
-
-def tells_number(text: str) -> bool:
-    return _NUMBER_WORDS.search(text) is not None
 
 
 def tells_place(text: str) -> bool:
