@@ -24,8 +24,8 @@ class Rule:
     shape: Shape = "token"
     entropy: float = 0.0
     """Bits per character the value must reach."""
-    back: int = 0
-    """How many characters before the anchor the pattern may begin."""
+    back: tuple[int, ...] = (0,)
+    """How many characters before the anchor the pattern begins, each possibility."""
     shown: int = 0
     """How many leading characters of the value are public and may stay in the placeholder."""
     everywhere: bool = False
@@ -33,7 +33,7 @@ class Rule:
 
 
 # A token starts after anything but a letter or digit; an escaped newline or a percent code also counts as a start.
-EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+EDGE = r"(?:(?<![A-Za-z0-9\\])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 STOP = r"(?![A-Za-z0-9])"
 ALNUM = "[A-Za-z0-9]"
 WORD = "[A-Za-z0-9_]"
@@ -59,9 +59,9 @@ def _token(
     return Rule(name, anchors, f"{EDGE}{spelled}{body}{{{least},{most}}}+{tail}", shape, shown=shown)
 
 
-def _shaped(name: str, anchors: tuple[str, ...], pattern: str, *, back: int = 0, shown: int = 0) -> Rule:
-    """A token whose parts have their own lengths."""
-    return Rule(name, anchors, pattern, back=back, shown=shown)
+def _shaped(name: str, anchors: tuple[str, ...], pattern: str, *back: int, shown: int = 0) -> Rule:
+    """A token whose parts have their own lengths, perhaps with its anchor further in."""
+    return Rule(name, anchors, pattern, back=back or (0,), shown=shown)
 
 
 # fmt: off
@@ -74,8 +74,8 @@ _CLOUD = (
     _token("gcp-key", "AIza", least=33, body=URLSAFE),
     _token("gcp-oauth", "GOCSPX-", "ya29.", least=20, body=URLSAFE),
     _token("gcp-refresh-token", "1//0", least=40, body=URLSAFE),
-    _shaped("azure-client-secret", ("q~",), rf"{EDGE}[A-Za-z0-9_~.-]{{3}}\dQ~[A-Za-z0-9_~.-]{{31,40}}", back=4),
-    _shaped("azure-devops-token", ("azdo",), rf"{EDGE}[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}{STOP}", back=76),
+    _shaped("azure-client-secret", ("q~",), rf"{EDGE}[A-Za-z0-9_~.-]{{3}}\dQ~[A-Za-z0-9_~.-]{{31,40}}", 4),
+    _shaped("azure-devops-token", ("azdo",), rf"{EDGE}[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}{STOP}", 76),
     _shaped("azure-signature", ("sig=",), r"(?<=[?&;])sig=([A-Za-z0-9%+/]{40,}+={0,2})"),
     _token("alibaba-key", "LTAI", least=16, most="24", tail=STOP),
     _token("tencent-key", "AKID", least=32, most="32", tail=STOP),
@@ -124,7 +124,7 @@ _FORGES = (
     _token("sourcegraph-token", "sgp_", least=36, body=WORD),
     _token("infracost-key", "ico-", least=32),
     _token("pulumi-token", "pul-", least=40, body=HEX),
-    _shaped("terraform-token", ("atlasv1",), rf"{EDGE}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,}}+", back=15),
+    _shaped("terraform-token", ("atlasv1",), rf"{EDGE}[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,}}+", 15),
     _shaped("harness-key", ("pat.", "sat."),
             rf"{EDGE}[ps]at\.[A-Za-z0-9_-]{{22}}\.[A-Za-z0-9]{{24}}\.[A-Za-z0-9]{{20,}}+", shown=4),
     _token("octopus-key", "API-", least=26, most="32", body="[A-Z0-9]", tail=STOP),
@@ -146,22 +146,22 @@ _MODELS = (
 )
 
 _CHAT = (
-    _shaped("slack-token", ("xox",), r"xox(?:[a-np-z]-(?=[a-z%-]{0,24}[A-Z0-9])|o-(?=\d))[A-Za-z0-9%-]{7,}+", shown=4),
+    _shaped("slack-token", ("xox",), r"xox(?:[a-np-z]-(?=[a-z%-]{0,24}[A-Z0-9])|o-(?=\d))[A-Za-z0-9%-]{12,}+", shown=4),
     _shaped("slack-token", ("xoxe",), r"xoxe\.xox[a-z]-[A-Za-z0-9-]{20,}+", shown=4),
-    _token("slack-app-token", "xapp-", least=7, body="[A-Za-z0-9-]"),
+    _token("slack-app-token", "xapp-", least=12, body="[A-Za-z0-9-]"),
     _shaped("slack-webhook", ("hooks",), r"hooks.slack.com/(?:services|workflows|triggers)/[A-Za-z0-9+/_-]{24,}+"),
     _shaped("teams-webhook", ("webhook.office.com/",), r"webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{60,}+"),
     _shaped("discord-webhook", ("/api/webhooks/",), r"/api/webhooks/(\d{15,22}/[A-Za-z0-9_-]{40,}+)"),
     _shaped("discord-token", (".g", ".h", ".w", ".x", ".y"),
-            rf"{EDGE}[MNO][A-Za-z0-9_-]{{23,27}}\.[GHWXY][A-Za-z0-9_-]{{5}}\.[A-Za-z0-9_-]{{27,}}+", back=28),
-    _shaped("telegram-token", (":a",), rf"{EDGE}\d{{5,16}}:A[A-Za-z0-9_-]{{33,36}}(?![A-Za-z0-9_-])", back=16),
-    _shaped("twitter-bearer", ("a" * 21,), rf"{EDGE}A{{21,22}}[A-Za-z0-9%]{{60,}}+", shown=4),
+            rf"{EDGE}[MNO][A-Za-z0-9_-]{{23,27}}\.[GHWXY][A-Za-z0-9_-]{{5}}\.[A-Za-z0-9_-]{{27,}}+",
+            24, 25, 26, 27, 28),
+    _shaped("telegram-token", (":a",), rf"{EDGE}\d{{8,10}}:A[A-Za-z0-9_-]{{33,36}}(?![A-Za-z0-9_-])", 8, 9, 10),
     _token("facebook-token", "EAA", least=80),
-    _shaped("facebook-app-token", ("|", "%"), rf"{EDGE}\d{{15,16}}(?:\||%7C|%)[A-Za-z0-9_-]{{27,}}+", back=16),
+    _shaped("facebook-app-token", ("|", "%"), rf"{EDGE}\d{{15,16}}(?:\||%7C|%)[A-Za-z0-9_-]{{27,}}+", 15, 16),
     _token("twilio-key", "SK", least=32, most="32", body=HEX, tail=STOP),
     _shaped("sendgrid-key", ("sg.",), rf"{EDGE}SG\.[A-Za-z0-9_=.-]{{50,}}+", shown=3),
-    _shaped("mailgun-key", ("key-",), rf"{EDGE}(?:pub)?key-[a-f0-9]{{32}}{STOP}", shown=4, back=3),
-    _shaped("mailchimp-key", ("-us",), rf"{EDGE}[a-f0-9]{{32}}-us\d{{1,2}}{STOP}", back=32),
+    _token("mailgun-key", "pubkey-", "key-", least=32, most="32", body="[a-f0-9]", tail=STOP),
+    _shaped("mailchimp-key", ("-us",), rf"{EDGE}[a-f0-9]{{32}}-us\d{{1,2}}{STOP}", 32),
     _token("brevo-key", "xkeysib-", "xsmtpsib-", least=64, body=URLSAFE),
     _token("hubspot-token", "pat-na1-", "pat-na2-", "pat-eu1-", least=30, body=URLSAFE),
     _token("resend-key", "re_", least=24, body=WORD, shape="random"),
@@ -215,10 +215,10 @@ _TOOLS = (
     _token("intra42-secret", "s-s4t2ud-", "s-s4t2af-", least=60, body=HEX),
     _token("settlemint-token", "sm_aat_", "sm_pat_", "sm_sat_", least=16),
     _token("defined-networking-key", "dnkey-", least=60, body=ANY64),
-    _shaped("maxmind-key", ("_mmk",), rf"{EDGE}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk{STOP}", back=36),
-    _shaped("authress-key", (".acc_", ".acc-"),
-            rf"{EDGE}[a-z]{{2,8}}_[A-Za-z0-9]{{5,30}}\.[A-Za-z0-9]{{4,6}}\.acc[_-][A-Za-z0-9-]{{10,32}}"
-            r"\.[A-Za-z0-9+/_=-]{30,}+", back=48),
+    _shaped("maxmind-key", ("_mmk",), rf"{EDGE}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk{STOP}", 36),
+    _shaped("authress-key", ("sc_", "ext_", "scauth_", "authress_"),
+            rf"{EDGE}(?:sc|ext|scauth|authress)_[A-Za-z0-9]{{5,30}}\.[A-Za-z0-9]{{4,6}}\.acc[_-][A-Za-z0-9-]{{10,32}}"
+            r"\.[A-Za-z0-9+/_=-]{30,}+"),
     _token("mapbox-token", "pk.eyJ", "sk.eyJ", "tk.eyJ", least=40, body="[A-Za-z0-9_.-]"),
     _shaped("mapbox-token", ("pk.", "sk."), rf"{EDGE}[ps]k\.[A-Za-z0-9]{{60}}\.[A-Za-z0-9]{{22}}", shown=3),
 )
@@ -241,8 +241,8 @@ _STRUCTURES = (
          r"(?i:key-file-\d:)(?:(?!Private-Lines)[^\n]{0,100}+\n){1,64}+Private-Lines: \d{1,4}+"
          rf"({_KEY_LINES})", "block", everywhere=True),
     Rule("jwt", ("ey",),
-         r"(?<![A-Za-z0-9_-])ey[A-Za-z0-9_-]{10,}+\.ey[A-Za-z0-9_/\\-]{10,}+"
-         r"(?:\.[A-Za-z0-9_/\\-]*+){0,3}+={0,2}", shown=3),
+         r"(?:(?<![A-Za-z0-9_\\-])|(?<=\\[nrt]))ey[A-Za-z0-9_-]{10,}+\.ey[A-Za-z0-9_/-]{10,}+"
+         r"(?:\.[A-Za-z0-9_/-]*+){0,3}+={0,2}", shown=3),
     Rule("jwt", ("zxlk",), r"(?<![A-Za-z0-9+/_-])ZXlK[A-Za-z0-9+/\\_-]{40,}+={0,2}", shown=4),
     Rule("password-hash", ("$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2"),
          r"\$(?:2[aby]\$\d\d|[1567y]|apr1|argon2(?:id|i|d))\$[A-Za-z0-9./=,+$-]{22,}+"),
@@ -256,13 +256,11 @@ _STRUCTURES = (
          r":\d{4}:[^\s:]{1,64}+:[^\s:]{1,64}+:([^\s:]{4,128}+)", "literal"),
     Rule("kubernetes-secret", ("secret",),
          r"""(?:(?<=kind: )|(?<=kind: ["']))(?i:secret)\b[\s\S]{0,400}?\bdata:"""
-         r"""((?:\s{1,9}+[\w.-]{1,80}+:[ \t]{0,4}+["']?[A-Za-z0-9+/]{8,}+={0,3}["']?)++)""", "block",
+         r"""((?:\s{1,9}+[\w.-]{1,80}+:[ \t]{0,4}+["']?[A-Za-z0-9+/]{8,}+={0,3}["']?)++)""",
          everywhere=True),
     Rule("curl-password", ("curl",),
-         r"""(?i:curl)\b[^\n]{0,300}?[ \t](?:-u|--user)[ \t=]{0,4}["']?[^\s:"']{0,64}+:["']?([^\s"']{3,128}+)""",
+         r"""(?i:curl)\b[^\n]{0,200}?[ \t](?:-u|--user)[ \t=]{0,4}["']?[^\s:"']{0,64}+:["']?([^\s"']{3,128}+)""",
          "literal", everywhere=True),
-    Rule("connection-password", ("pass", "pwd"), r"""(?i:pass(?:word)?|pwd)=([^\s;"'<>]{3,128}+);""", "literal",
-         everywhere=True),
     Rule("authorization-header", ("auth",),
          rf"{_HEADER}(?i:(?:basic|bearer|token|apikey|api-token|digest|ssws|bot)\s{{1,4}}+)"
          r"(?=[A-Za-z_=~@.+/-]{0,128}+\d)([A-Za-z0-9_=~@.+/-]{8,}+)", "token", HEADER_ENTROPY, everywhere=True),
@@ -301,9 +299,12 @@ _ASSIGNMENTS = (
     Rule("password", ("login",),
          r"login[ \t\n]{1,8}+\S{1,128}+[ \t\n]{1,8}+password[ \t\n]{1,8}+(\S{3,128}+)", "literal", everywhere=True),
     Rule("password", ("pass",),
-         r"(?<!/)(?i:pass(?:w(?:or)?d|phrase|code))(?:[ \t](?:for|to|of|on)(?:[ \t][\w.-]{1,24}){1,3}?)?"
-         r"(?:[ \t](?:(?:is|was|to|as)[:\s]{1,3}+)?|:[ \t]{1,2}+)"
+         r"(?<!/)(?i:pass(?:w(?:or)?d|phrase|code))"
+         r"(?:[ \t](?:for|to|of|on)(?:[ \t][\w.-]{1,24}){1,3}?[ \t](?:is|was)[:\s]{1,3}+"
+         r"|[ \t](?:(?:is|was|to|as)[:\s]{1,3}+)?|:[ \t]{1,2}+)"
          r"""["'`“]?(?!\w{1,40}+=)([^\s"'`<>“”]{6,128}+)""", "spoken", everywhere=True),
+    Rule("assigned-secret", ("secret",), rf"(?:(?<=[_.-])(?i:secret)|(?<=[a-z])Secret)(?!\w){_LEADS_TO}", "password",
+         everywhere=True),
     Rule("assigned-secret", ("secret", "token", "key", "auth", "cred", "salt"),
          rf"{_SECRET_NAME}[ \t\w.\-]{{0,24}}+{_LEADS_TO}", "random", RANDOM_ENTROPY,
          everywhere=True),
@@ -329,7 +330,7 @@ SERVICES = (
 # The shortest names are also parts of other words, as `lob` is of blob.
 _OWN_WORD = r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?!(?i:etsy|jira|lob|okta|snyk|sumo|xray|zoom)))"
 _SERVICE_KEYS = (
-    Rule("service-key", SERVICES, rf"{_OWN_WORD}[ \t\w.\-]{{3,40}}+{_LEADS_TO}", "service", RANDOM_ENTROPY),
+    Rule("service-key", SERVICES, rf"{_OWN_WORD}[A-Za-z][ \t\w.\-]{{2,35}}+{_LEADS_TO}", "service", RANDOM_ENTROPY),
 )
 
 RULES = (
@@ -337,3 +338,27 @@ RULES = (
 )
 """Every rule, the more specific first: on overlap the earlier row names the secret."""
 # fmt: on
+
+# Words that stand where a secret would and are none.
+COMMON_WORDS = frozenset(
+    "true false yes no on off none null nil undefined nan empty unset required optional string str text bytes "
+    "number int integer bool boolean any object void unknown never hidden default todo tbd changeme changeit "
+    "replaceme fixme redacted masked removed secret token key value password passwd passphrase passcode "
+    "pass pwd password1 pass1 pw user username port host mypassword yourpassword newpassword oldpassword "
+    "wrongpassword currentpassword testpassword invalid missing valid correct incorrect".split()
+)
+# A name that ends like this holds something about the secret, not the secret.
+ABOUT_WORDS = frozenset(
+    "field label placeholder hint name type path file dir url uri endpoint len length size min max limit policy "
+    "reset changed created updated expires expiry at count index id ids input prompt regex pattern rule rules "
+    "validator error errors msg message title text required enabled strength manager store env var ref arn column "
+    "prefix format version hash sha md digest checksum used usage frame frames lifetime ttl duration mgr role".split()
+)
+# Before `key` or `token`, these say that it opens nothing.
+HARMLESS_WORDS = frozenset(
+    "public pub primary foreign cache sort partition unique object idempotency storage map index lookup group row "
+    "dedup dedupe hash sha commit checksum digest fingerprint trace span host routing join order state shard "
+    "bucket tenant child translation next page continuation cursor sync cancel cancellation max prompt input output "
+    "total completion".split()
+)
+OPENER_WORDS = frozenset("key keys token tokens".split())

@@ -6,18 +6,20 @@ strings only; what happens to a flagged memory is decided by whoever calls.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from recollect.privacy.rules import RULES, SERVICES, Rule
+from recollect.privacy.rules import ABOUT_WORDS, COMMON_WORDS, HARMLESS_WORDS, OPENER_WORDS, RULES, SERVICES, Rule
 
 RUN_LEAST = 17  # no token that stands on its own is shorter; the longest English words are
 NAME_MOST = 64  # how far before a value its name may begin
-LOOK_AHEAD = 4096  # how far past its anchor a pattern that begins before it may reach
-LETTERS_PER_WORD = 3.4  # mean length of the letter and digit stretches: words exceed it, random strings do not
-LETTERS_PER_SERVICE_KEY = 8.0
+LETTERS_PER_PART = 3.4  # mean length of a stretch of letters or of digits: longer in words than in random strings
+LETTERS_PER_PART_OF_SERVICE_KEY = 8.0  # beside a service's name less is asked
+RANDOM_LEAST = 8  # characters, below which chance and choice look the same
+PASSWORD_LEAST = 4
 KEY_LEAST = 48  # characters between the markers of a private key
+LOOKS_MOST = 4  # passes over one text: the first finds nearly all, the second nearly always nothing
 SIGNS_LEAST = 5  # so many different signs, and a value is generated rather than written
 QUOTES = "\"'`"
 _GONE = "\0"  # what an earlier redaction left: nothing may match across it
@@ -43,20 +45,38 @@ class Redaction:
 def scan(text: str) -> tuple[Finding, ...]:
     """Every secret in the text, in order and apart. Where rules overlap, the more specific names the whole stretch."""
     view = _without_placeholders(text)
-    lowered = _lowered(view)
-    found = [hit for anchor, rank in _awake(lowered) for hit in _hits(rank, anchor, view, lowered)]
-    return _apart(found) if found else ()
+    findings = found = _look(view)
+    for _ in range(LOOKS_MOST - 1):
+        if not found:
+            break
+        # What was found is blotted out at its own length: it may have hidden another.
+        view = _replaced(view, found, by=lambda finding: _GONE * (finding.end - finding.start))
+        found = _look(view)
+        findings = sorted((*findings, *found), key=lambda finding: finding.start)
+    return tuple(findings)
 
 
 def redact(text: str) -> Redaction:
     """The text with a typed placeholder for each secret. Redacting twice changes nothing more."""
     findings = scan(text)
+    return Redaction(_replaced(text, findings, by=lambda finding: _placeholder(finding, text)), findings)
+
+
+def _look(view: str) -> list[Finding]:
+    lowered = _lowered(view)
+    hits: dict[tuple[int, int], _Hit] = {}
+    for anchor, rank in _awake(lowered):
+        _collect(hits, rank, anchor, view, lowered)
+    return _apart(hits) if hits else []
+
+
+def _replaced(text: str, findings: Sequence[Finding], *, by: Callable[[Finding], str]) -> str:
     pieces: list[str] = []
     done = 0
     for finding in findings:
-        pieces += (text[done : finding.start], _placeholder(finding, text))
+        pieces += (text[done : finding.start], by(finding))
         done = finding.end
-    return Redaction("".join((*pieces, text[done:])), findings)
+    return "".join((*pieces, text[done:]))
 
 
 def _placeholder(finding: Finding, text: str) -> str:
@@ -102,7 +122,8 @@ def _by_anchor(*, everywhere: bool) -> dict[str, tuple[int, ...]]:
     ranks: dict[str, tuple[int, ...]] = {}
     for rank, rule in enumerate(RULES):
         if rule.everywhere is everywhere and rule.anchors is not SERVICES:
-            ranks |= {anchor: (*ranks.get(anchor, ()), rank) for anchor in rule.anchors}
+            for anchor in rule.anchors:
+                ranks[anchor] = (*ranks.get(anchor, ()), rank)
     return ranks
 
 
@@ -110,7 +131,8 @@ _EVERYWHERE = _by_anchor(everywhere=True)
 _IN_RUNS = _by_anchor(everywhere=False)
 _SERVICE_RANK = next(rank for rank, rule in enumerate(RULES) if rule.anchors is SERVICES)
 
-_SHORT_WORDS = rf"(?:\S{{0,{RUN_LEAST - 1}}}+\s++)*+"
+_SHORT_WORDS = rf"(?:[^\s\0]{{0,{RUN_LEAST - 1}}}+[\s\0]++)*+"
+_RUN = r"[^\s\0]*+"
 # Letters and digits in turn: without such a stretch in a run, no service key is there.
 _MIXED = r"(?<![a-z0-9])(?:[a-z]{1,12}+\d|\d{1,12}+[a-z])[a-z0-9]{5}"
 
@@ -133,15 +155,20 @@ def _awake(lowered: str) -> list[tuple[str, int]]:
 
 def _runs(lowered: str) -> list[tuple[int, int]]:
     """The stretches without a blank that are long enough to hold a token."""
-    short, run = _regex(_SHORT_WORDS), _regex(r"\S*+")
     spans = []
     at, end = 0, len(lowered)
     while at < end:
-        start = short.match(lowered, at).end()  # type: ignore[union-attr]
-        at = run.match(lowered, start).end()  # type: ignore[union-attr]
+        start = _end_of(_SHORT_WORDS, lowered, at)
+        at = _end_of(_RUN, lowered, start)
         if at - start >= RUN_LEAST:
             spans.append((start, at))
     return spans
+
+
+def _end_of(pattern: str, text: str, at: int) -> int:
+    """Where the pattern, matched from here, ends; here, when it does not match."""
+    match = _regex(pattern).match(text, at)
+    return match.end() if match else at
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,73 +178,73 @@ class _Hit:
     end: int
 
 
-def _hits(rank: int, anchor: str, view: str, lowered: str) -> Iterator[_Hit]:
+def _collect(hits: dict[tuple[int, int], _Hit], rank: int, anchor: str, view: str, lowered: str) -> None:
+    """Add what one rule finds at one anchor, keyed by what it matched, so that no value is judged twice in vain."""
     rule = RULES[rank]
     regex = _regex(rule.pattern)
     at = lowered.find(anchor)
     while at >= 0:
-        match = _match_at(regex, rule, view, at)
         after = at + 1
+        match = _match_at(regex, rule, view, at)
         if match:
-            start, end = match.span(match.lastindex or 0)
-            if _believed(rule, match, start, end):
-                end = _to_its_end(rule, view, end)
-                after = max(after, end)
-                yield _Hit(rank, start, end)
-        at = lowered.find(anchor, after)
+            span = start, end = match.span(match.lastindex or 0)
+            known = hits.get(span)
+            if known and known.rank <= rank:
+                after = known.end
+            elif _believed(rule, match, start, end):
+                hits[span] = _Hit(rank, start, _to_its_end(rule, view, end))
+                after = hits[span].end
+            elif start == match.start():
+                after = end  # the rest of a token not believed is not tried again: that is what keeps time linear
+        at = lowered.find(anchor, max(after, at + 1))
 
 
 def _match_at(regex: re.Pattern[str], rule: Rule, view: str, at: int) -> re.Match[str] | None:
-    if not rule.back:
-        return regex.match(view, at)
-    return regex.search(view, max(0, at - rule.back), at + LOOK_AHEAD)
+    for back in rule.back:
+        if back <= at and (match := regex.match(view, at - back)):
+            return match
+    return None
 
 
-_REST = r"(?:(?!&[\w.-]{1,40}=)[^\s\"'`<>,;)\]}\\\0])*+"
+_REST = r"(?!@)(?:(?!&[\w.-]{1,40}=)[^\s\"'`<>,;)\]}\\\0])*+"
 
 
 def _to_its_end(rule: Rule, view: str, end: int) -> int:
     """A bare value is matched up to its first doubtful character; once believed, it goes on to the next break."""
-    if rule.shape not in ("random", "service", "password") or view[end : end + 1] in ("", '"', "'", "`"):
-        return end
-    return _regex(_REST).match(view, end).end()  # type: ignore[union-attr]
+    return _end_of(_REST, view, end) if rule.shape in ("random", "service", "password") else end
 
 
-def _apart(hits: list[_Hit]) -> tuple[Finding, ...]:
+def _apart(hits: Mapping[tuple[int, int], _Hit]) -> list[Finding]:
     """Overlapping hits become one, named by the most specific rule among them."""
     joined: list[_Hit] = []
-    for hit in sorted(hits, key=lambda hit: (hit.start, hit.rank, hit.end)):
+    for hit in sorted(hits.values(), key=lambda hit: (hit.start, hit.rank, hit.end)):
         if joined and hit.start < joined[-1].end:
             last = joined[-1]
             joined[-1] = _Hit(min(last.rank, hit.rank), last.start, max(last.end, hit.end))
         else:
             joined.append(hit)
-    return tuple(Finding(RULES[hit.rank].name, hit.start, hit.end) for hit in joined)
+    return [Finding(RULES[hit.rank].name, hit.start, hit.end) for hit in joined]
 
 
 def _believed(rule: Rule, match: re.Match[str], start: int, end: int) -> bool:
     """Whether what matched is a secret, and not a drawing, a name, a type or a call."""
-    view = match.string
-    value = view[start:end]
-    if _GONE in match[0] or _GONE in view[max(0, start - 1) : end + 1] or _is_placeholder(value):
+    value = match.string[start:end]
+    if rule.shape == "password" and (len(value) < PASSWORD_LEAST or _is_common_word(value)):
         return False
-    match rule.shape:
-        case "token":
-            return not rule.entropy or _entropy(value) >= rule.entropy
-        case "block":
-            return max(map(len, value.split("-----"))) >= KEY_LEAST
-        case "literal":
-            return not _is_common_word(value) and not match[0].startswith(f"://{value}:")
-        case "spoken":
-            return len(value) >= 6 and _looks_random(value, LETTERS_PER_WORD, 2.5)
-        case "password":
-            return _is_password(value, match, start, end)
-        case "random":
-            return _is_secret(rule, value, match, start, end) and _looks_random(value, LETTERS_PER_WORD, rule.entropy)
-        case "service":
-            return _is_secret(rule, value, match, start, end) and _looks_random(
-                value, LETTERS_PER_SERVICE_KEY, rule.entropy
-            )
+    if _GONE in match[0] or _is_placeholder(value):
+        return False
+    if rule.shape == "token":
+        return not rule.entropy or _entropy(value) >= rule.entropy
+    if rule.shape == "block":
+        return max(map(len, value.split("-----"))) >= KEY_LEAST
+    if rule.shape == "literal":
+        return not _is_common_word(value) and not match[0].startswith(f"://{value}:")
+    if rule.shape == "spoken":
+        return _looks_chosen(value)
+    if rule.shape == "password":
+        return _is_password(value, match, start, end)
+    looseness = LETTERS_PER_PART_OF_SERVICE_KEY if rule.shape == "service" else LETTERS_PER_PART
+    return _looks_random(value, looseness, rule.entropy) and _is_secret(rule, value, match, start, end)
 
 
 _DRAWN = (
@@ -230,40 +257,15 @@ def _is_placeholder(value: str) -> bool:
     return _regex(_DRAWN).search(value) is not None
 
 
-_COMMON = frozenset(
-    "true false yes no on off none null nil undefined nan empty unset required optional string str text bytes "
-    "number int integer bool boolean any object void unknown never hidden default todo tbd change_me changeme "
-    "changeit replace_me fixme redacted masked removed secret token key value password passwd passphrase passcode "
-    "pass pwd password1 pass1 pw user username port host mypassword yourpassword newpassword oldpassword "
-    "wrongpassword currentpassword testpassword invalid missing valid correct incorrect".split()
-)
-
-
 def _is_common_word(value: str) -> bool:
-    return value.lower().replace("-", "").replace("_", "").replace(" ", "") in _COMMON
-
-
-# A name that ends like this holds something about the secret, not the secret.
-_ABOUT = frozenset(
-    "field label placeholder hint name type path file dir url uri endpoint len length size min max limit policy "
-    "reset changed created updated expires expiry at count index id ids input prompt regex pattern rule rules "
-    "validator error errors msg message title text required enabled strength manager store env var ref arn column "
-    "prefix format version hash sha md digest checksum used usage board frame frames lifetime ttl duration mgr role".split()
-)
-_HARMLESS = (
-    r"(?:public|pub|primary|foreign|cache|sort|partition|unique|object|idempotency|storage|map|index|lookup|group|row"
-    r"|dedupe?|hash|sha\d*|commit|checksum|digest|fingerprint|session|trace|span|host|routing|join|order|state|shard"
-    r"|bucket|tenant|child|translation)[ _.-]?key"
-    r"|(?:next|page|continuation|cursor|sync|cancel\w*|max|prompt|input|output|total|completion)[ _.-]?tokens?"
-    r"|::\w*$"
-)
+    return value.lower().strip("=:;,.").replace("-", "").replace("_", "") in COMMON_WORDS
 
 
 def _name_of(match: re.Match[str], start: int) -> tuple[str, str, str]:
     """What stands before the anchor, the name from the anchor on, and what joins it to the value."""
-    before = match.string[max(0, match.start() - 32) : match.start()]
+    before = match.string[max(0, match.start() - 32) : match.start()].rpartition(_GONE)[2]
     after = match.string[match.start() : start]
-    name = _regex(_NAME).match(after)[0]  # type: ignore[index]
+    name = after[: _end_of(_NAME, after, 0)]
     return before, name.rstrip(), after[len(name) :]
 
 
@@ -273,10 +275,18 @@ _NAME = r"[\w .-]*+"
 def _is_secret(rule: Rule, value: str, match: re.Match[str], start: int, end: int) -> bool:
     if "://" in value or _is_code(match.string, start, end):
         return False
+    if match.start() == start:
+        return True
     before, name, join = _name_of(match, start)
-    if _is_about(name) or _regex(_HARMLESS).search((before + name).lower()) or _names_itself(before + name, value):
+    if _is_harmless(before, name) or _names_itself(before + name, value):
+        return False
+    if name.lower() == "key" and not _regex(_QUALIFIED).search(before) and _regex(_DIGEST).fullmatch(value):
         return False
     return "," not in join or _is_argument(rule, value, join)
+
+
+_QUALIFIED = r"[\w.-]$"
+_DIGEST = r"[0-9A-Fa-f-]{32,}+"
 
 
 def _is_argument(rule: Rule, value: str, join: str) -> bool:
@@ -294,26 +304,32 @@ def _names_itself(name: str, value: str) -> bool:
     return len(plain) < 32 and name.lower().replace("_", "").replace("-", "").endswith(plain)
 
 
-def _is_about(name: str) -> bool:
-    words = _regex(_WORDS).findall(name)
-    return bool(words) and words[-1].lower() in _ABOUT
+def _is_harmless(before: str, name: str) -> bool:
+    """Whether the name speaks about a secret, or of a key that opens nothing."""
+    words = [word.lower() for word in _regex(_WORDS).findall(f"{before}{name}")[-2:]]
+    if words[-1:] and (words[-1] in ABOUT_WORDS or (words[-1] in OPENER_WORDS and words[0] in HARMLESS_WORDS)):
+        return True
+    return "::" in before and _regex(_TYPE_PATH).search(before) is not None
 
 
 def _is_password(value: str, match: re.Match[str], start: int, end: int) -> bool:
-    before, name, join = _name_of(match, start)
-    if len(value) < 4 or _is_common_word(value) or _is_about(name) or _names_itself(before + name, value):
-        return False
     view = match.string
-    digit = _regex(_DIGIT).search(value) is not None
-    only_pass = _regex(_ONLY_PASS).match(name) is not None
-    if _is_quoted(view, start):
-        sure = "\n" not in join if digit else not ("," in join or "\n" in join or only_pass)
+    quoted, digit = _is_quoted(view, start), _regex(_DIGIT).search(value) is not None
+    only_pass = _regex(_ONLY_PASS).match(view, match.start()) is not None
+    if not (digit or (quoted and not only_pass) or view[match.start()].isupper()) or _is_code(view, start, end):
+        return False
+    before, name, join = _name_of(match, start)
+    if _is_harmless(before, name) or _names_itself(before + name, value):
+        return False
+    if quoted:
+        sure = "\n" not in join and (digit or not ("," in join or only_pass))
         return sure and _regex(_SENTENCE_OR_PATH).search(value) is None
-    if _is_code(view, start, end) or "," in join or (only_pass and join != "="):
+    if "," in join or (only_pass and join != "="):
         return False
     return (name.isupper() and join == "=") or (digit and _regex(_BEYOND_NUMBER).search(value) is not None)
 
 
+_TYPE_PATH = r"::\w*$"
 _ONLY_PASS = r"(?i)pass(?![a-z])"
 _DIGIT = r"\d"
 _SENTENCE_OR_PATH = r"\s|^\.{0,2}/|^~/|://"
@@ -321,7 +337,7 @@ _BEYOND_NUMBER = r"[^\d.,:/-]"
 
 
 def _is_quoted(view: str, start: int) -> bool:
-    return view[start - 1] in QUOTES
+    return start > 0 and view[start - 1] in QUOTES
 
 
 def _is_code(view: str, start: int, end: int) -> bool:
@@ -332,21 +348,32 @@ def _is_code(view: str, start: int, end: int) -> bool:
 
 
 _CALL_OR_KEY = r"[(\[{]|:(?:\s|$)|[ \t]{0,2}=[\s>]"
-_CODE_PATH = r"[A-Za-z_]\w*+(?:(?:\.|->|::)[A-Za-z_]\w*+)++"
+_CODE_PATH = r"[A-Za-z_]\w{0,63}+(?:(?:\.|->|::)[A-Za-z_]\w{0,63}+){1,9}+"
 
 
 def _looks_random(value: str, letters_per_part: float, entropy: float) -> bool:
     """Letters and digits in short alternation, not words, dates, paths or versions joined by punctuation."""
+    if len(value) < RANDOM_LEAST:
+        return False
     words = _regex(_ALNUM).findall(value)
     if len(set(_regex(_SIGN).findall(value))) < SIGNS_LEAST:
         words = [] if _regex(_BLANK).search(value) else [word for word in words if not _regex(_PLAIN).fullmatch(word)]
     letters = sum(map(len, words))
-    if letters < 8 or letters * letters_per_part < len(value):
+    if letters < RANDOM_LEAST or letters * letters_per_part < len(value):
         return False
     parts = len(_regex(_PARTS).findall(" ".join(words)))
     return parts * letters_per_part >= letters and _entropy(value) >= entropy
 
 
+def _looks_chosen(value: str) -> bool:
+    """A password said in a sentence: a digit inside a word, and somewhere a capital or a sign."""
+    odd = any(
+        len(word) >= PASSWORD_LEAST and not _regex(_PLAIN).fullmatch(word) for word in _regex(_ALNUM).findall(value)
+    )
+    return odd and _regex(_CAPITAL_OR_SIGN).search(value) is not None
+
+
+_CAPITAL_OR_SIGN = r"[A-Z]|[^\w\s.,;:/()-]"
 _ALNUM = r"[A-Za-z0-9]++"
 _SIGN = r"[^\w\s./-]"
 _BLANK = r"\s"
@@ -357,5 +384,9 @@ _PARTS = rf"{_WORDS}|\d++"
 
 def _entropy(value: str) -> float:
     """Shannon entropy in bits per character."""
-    shares = [value.count(character) / len(value) for character in set(value)]
-    return -sum(share * math.log2(share) for share in shares)
+    return math.log2(len(value)) - sum(map(_weight, map(value.count, set(value)))) / len(value)
+
+
+@cache
+def _weight(count: int) -> float:
+    return count * math.log2(count)
