@@ -36,6 +36,7 @@ COMMANDS = {
     "repair": ("care", "rebuild indexes; salvage a damaged file"),
     "doctor": ("care", "how the store and this machine are doing"),
     "scan": ("care", "look for secrets in what is stored, or in files"),
+    "models": ("models", "offline model packs: list, install, path"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
 

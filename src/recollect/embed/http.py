@@ -1,0 +1,187 @@
+"""JSON over HTTP with manners: deadlines that hold, retries with growing pauses, and no surprises for the key.
+
+Redirects are not followed, so a key never travels to another host, and loopback addresses bypass any proxy.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from recollect.core.text import printable
+from recollect.embed.errors import EmbedderDown, EmbedderWrong
+
+_LARGEST = 256 << 20  # bytes of one answer
+_CHUNK = 1 << 16
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 529})  # statuses that may pass
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for an answer. The deadline covers all tries and the pauses between them."""
+
+    tries: int
+    timeout: float  # seconds without a byte
+    deadline: float  # seconds in all
+    first_pause: float = 0.5  # seconds; doubles each time
+    longest_pause: float = 20.0
+
+
+PATIENT = Patience(tries=6, timeout=60.0, deadline=180.0)  # for documents, which nobody waits for
+BRISK = Patience(tries=2, timeout=5.0, deadline=8.0, first_pause=0.2)  # for a question somebody waits for
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Asks one server. Sleep, time and chance are handed in."""
+
+    model: str  # named in errors
+    headers: Mapping[str, str]
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    chance: Callable[[], float] = random.random
+
+    def post(self, url: str, body: Mapping[str, Any], patience: Patience) -> Any:
+        return self._ask(url, json.dumps(body).encode(), patience)
+
+    def get(self, url: str, patience: Patience) -> Any:
+        return self._ask(url, None, patience)
+
+    def _ask(self, url: str, data: bytes | None, patience: Patience) -> Any:
+        ends = self.clock() + patience.deadline
+        pause = patience.first_pause
+        for tried in range(1, patience.tries + 1):
+            try:
+                return self._parsed(self._once(url, data, min(patience.timeout, ends - self.clock()), ends))
+            except _Passing as trouble:
+                wait = trouble.after if trouble.after is not None else pause * (0.5 + self.chance() / 2)
+                if tried == patience.tries or self.clock() + wait >= ends:
+                    raise self._down(f"{trouble} (tried {tried} ×)") from None
+                self.sleep(wait)
+                pause = min(pause * 2, patience.longest_pause)
+        raise self._down("no try was allowed")
+
+    def _once(self, url: str, data: bytes | None, timeout: float, ends: float) -> bytes:
+        if timeout <= 0:
+            raise _Passing("the time was up")
+        headers = {"User-Agent": "recollect", "Content-Type": "application/json", **self.headers}
+        try:
+            request = urllib.request.Request(url, data=data, headers=headers)
+            with _opener(url).open(request, timeout=timeout) as response:
+                return self._read(response, ends)
+        except urllib.error.HTTPError as error:
+            raise self._refusal(error) from None
+        except (TimeoutError, ConnectionResetError, BrokenPipeError, http.client.HTTPException) as error:
+            raise _Passing(_said(error)) from None
+        except urllib.error.URLError as error:
+            if isinstance(error.reason, (TimeoutError, ConnectionResetError)):
+                raise _Passing(_said(error.reason)) from None
+            raise self._down(_said(error.reason), hint=f"Is a server running at {_place(url)}?") from None
+        except (OSError, ValueError) as error:
+            raise self._down(_said(error), hint=f"Check the address {_place(url)}.") from None
+
+    def _read(self, response: http.client.HTTPResponse, ends: float) -> bytes:
+        """The whole answer; a server that trickles is cut off at the deadline."""
+        parts, size = [], 0
+        while chunk := response.read1(_CHUNK):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > _LARGEST:
+                raise EmbedderWrong(self.model, f"its answer is larger than {_LARGEST >> 20} MB")
+            if self.clock() > ends:
+                raise _Passing("the answer came too slowly")
+        if response.length:
+            raise _Passing(f"the answer broke off, {response.length:,} bytes early")
+        return b"".join(parts)
+
+    def _refusal(self, error: urllib.error.HTTPError) -> Exception:
+        """A status other than success: worth another try, or final with a way out."""
+        with error:
+            said = self._message(error)
+        why = f"status {error.code}" + (f", {said}" if said else "")
+        if error.code in _AGAIN and "insufficient_quota" not in said:
+            return _Passing(why, after=_retry_after(error.headers.get("Retry-After")))
+        hint = {
+            401: "The key is missing or wrong: check the environment variable that holds it.",
+            403: "The key may not use this model.",
+            404: "Check the address and the name of the model.",
+            429: "The account has no credit left.",
+        }.get(error.code, "Check the address, the model and the dimensions in the setting.")
+        return self._down(why, hint=hint)
+
+    def _message(self, error: urllib.error.HTTPError) -> str:
+        """What the server says about it, in one short line, without any key."""
+        try:
+            text = error.read(4096).decode("utf-8", "replace")
+        except (OSError, http.client.HTTPException):
+            return ""
+        for secret in self.headers.values():
+            text = text.replace(secret.removeprefix("Bearer "), "…")
+        return " ".join(printable(text).split())[:300]
+
+    def _parsed(self, data: bytes) -> Any:
+        try:
+            return json.loads(data)
+        except ValueError:
+            raise EmbedderWrong(self.model, f"its answer is not JSON: {data[:60]!r}") from None
+
+    def _down(self, why: str, *, hint: str = "") -> EmbedderDown:
+        return EmbedderDown(self.model, why, hint=hint)
+
+
+class _Passing(Exception):
+    """A trouble that may pass. `after` is how many seconds the server wants us to wait."""
+
+    def __init__(self, why: str, *, after: float | None = None) -> None:
+        super().__init__(why)
+        self.after = after
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    if urlsplit(url).hostname in _LOOPBACK:
+        return urllib.request.build_opener(_NoRedirect, urllib.request.ProxyHandler({}))
+    return urllib.request.build_opener(_NoRedirect)
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds or a date, as the server likes; nothing when it says neither."""
+    if not value:
+        return None
+    try:
+        return max(float(value), 0.0)
+    except ValueError:
+        pass
+    try:
+        at = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max((at - datetime.now(UTC)).total_seconds(), 0.0) if at.tzinfo else None
+
+
+def _said(error: object) -> str:
+    return printable(str(error)) or type(error).__name__
+
+
+def _place(url: str) -> str:
+    """The address without path, user or password, as far as it can be read."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "given"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
