@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from recollect import wiring
-from recollect.app import Recollect
+from recollect.app import Recollect, quiet
 from recollect.core.account import Account
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.ids import MemoryId
@@ -21,6 +21,7 @@ from recollect.core.query import DEFAULT_K, Briefing, Filter
 from recollect.core.records import Memory
 from recollect.remember.undo import Undone
 from recollect.store.memories import Order, Page
+from recollect.tend.vectors import Followed
 
 
 async def open(path: str | os.PathLike[str] | None = None, **options: Any) -> AsyncRecollect:
@@ -121,6 +122,18 @@ class AsyncRecollect:
 
     async def history(self, id: str | None = None, *, limit: int = 50) -> tuple[Entry, ...]:
         return await asyncio.to_thread(self._memory.history, id, limit=limit)
+
+    async def tend(
+        self,
+        *,
+        most: int | None = None,
+        seconds: float | None = None,
+        progress: Callable[[int, int], None] = quiet,
+    ) -> Followed | None:
+        return await asyncio.to_thread(self._memory.tend, most=most, seconds=seconds, progress=progress)
+
+    async def put_vectors_back(self) -> str:
+        return await asyncio.to_thread(self._memory.put_vectors_back)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._memory.close)

@@ -6,14 +6,14 @@ The verbs that write are loaded on first use: a one-shot recall must not pay for
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import InvalidField, RecollectError
+from recollect.core.errors import InvalidField, NothingToUndo, RecollectError
 from recollect.core.ids import MemoryId
 from recollect.core.ports import Clock, Identity, Projector
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Query
@@ -31,8 +31,14 @@ if TYPE_CHECKING:
     from recollect.core.drafts import Draft, Receipt
     from recollect.core.ledger import Entry
     from recollect.core.links import Link
+    from recollect.embed.port import Embedder
     from recollect.remember.hand import Hand
     from recollect.remember.undo import Undone
+    from recollect.tend.vectors import Followed
+
+
+def quiet(done: int, waiting: int) -> None:
+    """Progress that nobody watches."""
 
 
 class Recollect:
@@ -48,8 +54,10 @@ class Recollect:
         actor: str,
         projectors: Sequence[Projector] = (),
         personal: Store | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         self._store = store
+        self._embedder = embedder
         self._personal = personal  # the person's own memories, recalled beside the project's
         self._senses = senses
         self._clock = clock
@@ -213,6 +221,29 @@ class Recollect:
     def confidence(self, memory: Memory) -> float:
         """What the stored confidence is worth now."""
         return confidence_now(memory, self._store.kinds, self._clock())
+
+    # --- tend -----------------------------------------------------------------------------------------------------
+
+    def tend(
+        self,
+        *,
+        most: int | None = None,
+        seconds: float | None = None,
+        progress: Callable[[int, int], None] = quiet,
+    ) -> Followed | None:
+        """Do what is waiting: embed new memories, finish a change of model. Nothing without an embedder."""
+        if self._embedder is None or self._store.engine.read_only:
+            return None
+        from recollect.tend.vectors import follow
+
+        return follow(self._store, self._embedder, now=self._now(), most=most, seconds=seconds, progress=progress)
+
+    def put_vectors_back(self) -> str:
+        """Let the vectors of the model before this one answer again; the name of that model."""
+        retired = [space for space in self._store.vectors.spaces() if space.state == "retired"]
+        if not retired:
+            raise NothingToUndo
+        return self._store.vectors.put_back(retired[-1]).model
 
     # --- the file -------------------------------------------------------------------------------------------------
 

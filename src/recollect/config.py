@@ -17,6 +17,7 @@ class Settings:
 
     actor: str = ""  # who the ledger names; empty: the login name
     recipe: str = "measured"  # which set of recall weights: measured, or the design's own: seed
+    embedder: str = "auto"  # auto, none, pack:NAME, ollama[:MODEL], openai:MODEL[:DIMS], fastembed, URL#MODEL[:DIMS]
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
     methodology: str = "native"  # how phases and work units are named
 
@@ -24,7 +25,7 @@ class Settings:
 def load_settings(folder: Path | None, environment: Mapping[str, str] = os.environ) -> Settings:
     """Defaults, then the file beside the store, then the environment."""
     settings = Settings()
-    if folder is not None and (file := folder / "config.toml").is_file():
+    if folder is not None and os.path.isfile(file := folder / "config.toml"):
         settings = _merged(settings, _toml(file), str(file))
     given = {
         field.name: environment[name]

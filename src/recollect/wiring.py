@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.app import Recollect
 from recollect.config import Settings, load_settings
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
-from recollect.core.ports import Clock, Identity
+from recollect.core.ports import Channel, Clock, Identity
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.recall import Senses
-from recollect.recall.recipes import RECIPES
+from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
 from recollect.store.open import open_store
 from recollect.store.store import Store
+
+if TYPE_CHECKING:
+    from recollect.embed.port import Embedder
+    from recollect.recall.channels.dense import DenseChannel
 
 MEMORY = ":memory:"
 PERSONAL = ":personal:"
@@ -32,6 +37,7 @@ def open(
     actor: str | None = None,
     settings: Settings | None = None,
     personal: bool = False,
+    embedder: Embedder | None = None,
     clock: Clock | None = None,
     identity: Identity = new_id,
 ) -> Recollect:
@@ -44,28 +50,71 @@ def open(
     if chosen.recipe not in RECIPES:
         raise UnknownChoice("recipe", chosen.recipe, RECIPES)
     kinds = kinds_of(chosen)
-    if project is None and file is not None and create and not read_only and not file.exists():
+    if project is None and file is not None and create and not read_only and not os.path.exists(file):
         project = _name_project(file)
     store = open_store(file, kinds, create=create, read_only=read_only, project=project, patience=chosen.busy_timeout)
     recipe = RECIPES[chosen.recipe]
     beside = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else None
-    channels = [KeywordChannel(store, recipe)]
+    channels: list[Channel] = [KeywordChannel(store, recipe)]
     if beside is not None:
         channels.append(KeywordChannel(beside, recipe, name="personal"))
+    notes: tuple[str, ...] = ()
+    if embedder is None:
+        embedder, notes = _embedder(chosen.embedder)
+    dense = None if embedder is None else _dense(store, embedder, recipe)
+    if dense is not None:
+        channels.append(dense)
     return Recollect(
         store,
-        Senses(channels=channels, kinds=kinds, recipe=recipe, store=store),
+        Senses(
+            channels=channels,
+            kinds=kinds,
+            recipe=recipe,
+            store=store,
+            dense=dense,
+            tier=_tier(embedder),
+            notes=notes,
+        ),
         clock=clock or _now,
         identity=identity,
         actor=actor or chosen.actor or _login(),
         personal=beside,
+        embedder=embedder,
     )
+
+
+def _embedder(setting: str) -> tuple[Embedder | None, tuple[str, ...]]:
+    """The embedder that is asked for, and what to say when it cannot be had. Nothing heavy is loaded yet."""
+    home = user_store_path().parent
+    untouched = "RECOLLECT_MODELS" not in os.environ and not os.path.isdir(home / "models")
+    if setting == "none" or (setting == "auto" and untouched):
+        return None, ()
+    from recollect.embed.cached import CachedEmbedder, NoCache
+    from recollect.embed.ladder import Here, choose
+    from recollect.embed.packs import models_folder
+
+    choice = choose(setting, Here(models_folder(home)))
+    if choice.embedder is None:
+        return None, choice.notes if setting != "auto" else ()
+    return CachedEmbedder(choice.embedder, NoCache()), choice.notes
+
+
+def _dense(store: Store, embedder: Embedder, recipe: Recipe) -> DenseChannel:
+    from recollect.recall.channels.dense import DenseChannel
+
+    return DenseChannel(store, embedder, recipe)
+
+
+def _tier(embedder: Embedder | None) -> Tier:
+    if embedder is None:
+        return "none"
+    return "small" if embedder.model in SMALL_MODELS else "strong"
 
 
 def _personal(kinds: Kinds, *, read_only: bool) -> Store | None:
     """The person's own store, if they have one. Trouble with it must not keep the project's from answering."""
     path = user_store_path()
-    if not path.exists():
+    if not os.path.exists(path):  # False, not an error, when the home directory cannot be read
         return None
     try:
         return open_store(path, kinds, create=False, read_only=read_only)
@@ -91,7 +140,7 @@ def locate(path: str | os.PathLike[str] | None) -> Path | None:
     if os.fspath(path) == PERSONAL:
         return user_store_path()
     given = Path(path)
-    return store_path(given) if given.is_dir() and not given.is_file() else given
+    return store_path(given) if os.path.isdir(given) else given
 
 
 def _name_project(file: Path) -> str:

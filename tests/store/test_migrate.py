@@ -11,8 +11,11 @@ from recollect.core.kinds import Kinds
 from recollect.store.backup import list_backups
 from recollect.store.engine import Engine
 from recollect.store.migrate import census, migrate
+from recollect.store.migrations.latest import LATEST
 from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.open import open_store
+
+NEXT = LATEST + 1
 
 
 @pytest.fixture
@@ -29,14 +32,14 @@ def run(path: Path, change: Callable[[Engine], object]) -> int:
 
     store = open_store(path, Kinds())
     try:
-        migrate(store.engine, [*MIGRATIONS, Migration(2, "test", step)])
+        migrate(store.engine, [*MIGRATIONS, Migration(NEXT, "test", step)])
         return store.engine.schema()
     finally:
         store.close()
 
 
 def test_a_migration_is_preceded_by_a_verified_backup(path: Path) -> None:
-    assert run(path, lambda engine: engine.execute("alter table memories add column mood text")) == 2
+    assert run(path, lambda engine: engine.execute("alter table memories add column mood text")) == NEXT
     assert [backup.memories for backup in list_backups(path.parent)] == [20]
 
 
@@ -57,7 +60,7 @@ def test_a_migration_that_would_lose_or_change_memories_is_rolled_back(path: Pat
         run(path, lambda engine: engine.execute(harm))
     assert "backup" in caught.value.hint
     store = open_store(path, Kinds())
-    assert (census(store.engine), store.engine.schema()) == (before, 1)
+    assert (census(store.engine), store.engine.schema()) == (before, LATEST)
     store.close()
 
 
@@ -79,7 +82,7 @@ def test_a_fresh_store_needs_no_backup(tmp_path: Path) -> None:
 
 
 def test_migrating_twice_is_migrating_once(path: Path) -> None:
-    steps = [*MIGRATIONS, Migration(2, "test", lambda engine: None)]
+    steps = [*MIGRATIONS, Migration(NEXT, "test", lambda engine: None)]
     store = open_store(path, Kinds())
     migrate(store.engine, steps)
     migrate(store.engine, steps)

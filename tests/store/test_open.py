@@ -145,6 +145,31 @@ def test_a_read_only_directory_can_be_read_and_refuses_writes_clearly() -> None:
         shutil.rmtree(box)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions work differently there")
+def test_a_directory_we_may_not_enter_is_an_error_with_a_way_out() -> None:
+    box = Path(tempfile.mkdtemp())
+    try:
+        path = made(box / "memory.db")
+        box.chmod(0o000)
+        assert _as_nobody(lambda: _opening(path)) == "store-read-only"
+    finally:
+        box.chmod(0o700)
+        shutil.rmtree(box)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000])
+def test_a_name_no_file_can_have_is_an_error_with_a_way_out(tmp_path: Path, name: str) -> None:
+    assert _opening(tmp_path / name) == "store-read-only"
+
+
+def _opening(path: Path) -> str:
+    try:
+        recollect.open(path).close()
+    except recollect.RecollectError as error:
+        return error.code
+    return "opened"
+
+
 def _read_then_write(path: Path) -> str:
     with recollect.open(path, create=False) as memory:
         found = len(memory.recall("quartz"))

@@ -16,9 +16,9 @@ def find_root(start: Path) -> Path:
     """
     start = start.absolute()
     for folder in (start, *start.parents):
-        if (folder / FOLDER / STORE).exists():
+        if os.path.exists(folder / FOLDER / STORE):  # False, not an error, where we may not look
             return folder
-        if (folder / ".git").exists():
+        if os.path.exists(folder / ".git"):
             return _main_worktree(folder)
     return start
 
@@ -39,7 +39,7 @@ def user_store_path() -> Path:
 def _main_worktree(folder: Path) -> Path:
     """Follow a linked worktree's pointers to the main one; anything unexpected means there is nothing to follow."""
     pointer = folder / ".git"
-    if pointer.is_dir():
+    if os.path.isdir(pointer):
         return folder
     try:
         target = pointer.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
@@ -47,4 +47,4 @@ def _main_worktree(folder: Path) -> Path:
         common = (private / (private / "commondir").read_text(encoding="utf-8").strip()).resolve()
     except (OSError, ValueError):
         return folder
-    return common.parent if common.name == ".git" and common.is_dir() else folder
+    return common.parent if common.name == ".git" and os.path.isdir(common) else folder

@@ -5,9 +5,10 @@ Never writes; the façade notes the access. Whatever was skipped is in the brief
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Channel, Neighbourhood, Reranker, Tokenizer
@@ -26,6 +27,12 @@ from recollect.recall.score import score
 from recollect.store.store import Store
 
 
+class DenseScores(Protocol):
+    """Measures nearness for candidates that another channel found."""
+
+    def scores(self, ids: Sequence[str], text: str) -> Mapping[str, Mapping[str, float]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Senses:
     """What recall works with: its channels and, where configured, a graph, a reranker and a tokenizer."""
@@ -37,7 +44,9 @@ class Senses:
     reranker: Reranker | None = None
     tokenizer: Tokenizer = ESTIMATE
     store: Store | None = None  # where evidence is looked up
+    dense: DenseScores | None = None  # how near any memory is to a question
     tier: Tier = "none"
+    notes: tuple[str, ...] = ()  # what could not be wired, told with every answer
 
 
 def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
@@ -52,7 +61,7 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
     scored = score(near, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
     ranked, trouble = rerank(scored, senses.reranker, question=query.text, top=recipe.rerank_top)
     packed = pack(ranked, k=query.k, budget=budget, tokenizer=senses.tokenizer)
-    notes = [*gathered.notes, *([trouble] if trouble else []), *packed.notes]
+    notes = [*senses.notes, *gathered.notes, *([trouble] if trouble else []), *packed.notes]
     return Briefing(
         hits=packed.hits,
         text="",
@@ -71,15 +80,25 @@ def _weighed(
         return candidates
     asked = question(query.text[:_MOST_READ], now)
     everyone = [*candidates, *beside(candidates, query, asked, senses.store)]
+    tier: Tier = "none"
+    if senses.dense is not None and any("dense" in one.factors for one in candidates):
+        everyone, tier = _measured(everyone, query, senses.dense), senses.tier
     words = terms(reading, asked, senses.store)
     return weigh(
         everyone,
         asked,
         words,
         surroundings(everyone, words, senses.store),
-        weights=senses.recipe.evidence[senses.tier],
+        weights=senses.recipe.evidence[tier],
         middle=senses.recipe.middle,
     )
+
+
+def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:
+    """Every candidate with its nearness, whichever channel found it."""
+    unknown = [one.id for one in candidates if "dense" not in one.factors]
+    found = dense.scores(unknown, query.text) if unknown else {}
+    return [replace(one, factors={**one.factors, **found.get(one.id, {})}) for one in candidates]
 
 
 _MOST_READ = 2_000  # characters of a question that its cues are looked for in

@@ -138,6 +138,12 @@ _EVIDENCE: Mapping[Tier, Mapping[str, float]] = {
     },
 }  # fmt: skip
 
+# The usual spread of similarities to texts that have nothing to do with the question, by model. Constant, because the
+# spread within a store grows with how mixed it is, and the vectors would count for less just where they are needed.
+SPREAD: Mapping[str, float] = {"arctic-embed-s-int8": 0.0316, "potion-base-8M": 0.0818}
+USUAL_SPREAD = 0.06  # of a model nobody measured
+SMALL_MODELS = frozenset({"potion-base-8M"})  # static tables: their vectors weigh less than a transformer's
+
 MEASURED = Recipe(
     "measured",
     depth={"keyword": 100, "dense": 100, "graph": 15, "entity": 15, "personal": 20},

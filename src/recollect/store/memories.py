@@ -19,7 +19,7 @@ from recollect.core.scope import OPEN
 from recollect.store.codec import COLUMNS, checksum, from_row, to_row
 from recollect.store.engine import Engine, Row, Value
 from recollect.store.filters import where
-from recollect.store.sqlite import search
+from recollect.store.sqlite import ivf, search
 
 _NAMES = ", ".join(COLUMNS)
 _M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
@@ -95,6 +95,7 @@ class Memories:
         self._unindex(seq, memory, to_row(memory))
         self._engine.execute(self._DELETE_FACETS, {"seq": seq})
         self._engine.execute(self._DELETE_OUTBOX, {"id": memory.id})
+        ivf.forget(self._engine, seq)
         self._engine.execute(self._DELETE, {"seq": seq})
 
     # --- reading --------------------------------------------------------------------------------------------------
@@ -269,6 +270,21 @@ class Memories:
         sql = f"select {_M_NAMES}, m.checksum from memories m where m.seq in ({listed}) and {condition} order by m.seq"
         return self._page(self._engine.rows(sql, params))
 
+    _SEQS_OF = "select id, seq from memories where id in (select value from json_each(:ids))"
+
+    def seqs(self, ids: Sequence[str]) -> dict[str, int]:
+        """The row numbers of some memories."""
+        return dict(self._engine.rows(self._SEQS_OF, {"ids": json.dumps(list(ids))}))
+
+    def by_seq(self, seqs: Sequence[int]) -> dict[int, Memory]:
+        """The sound memories in some rows, by row number, in the order given."""
+        if not seqs:
+            return {}
+        listed = ",".join(str(int(seq)) for seq in seqs)
+        rows = {row[0]: row[1:] for row in self._engine.rows(self._BY_SEQS.format(seqs=listed))}
+        sound = {memory.id: memory for memory in self._page(rows.values()).memories}
+        return {seq: sound[rows[seq][0]] for seq in seqs if seq in rows and rows[seq][0] in sound}
+
     def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         """In how many memories each index term stands, and how many memories there are."""
         total = self._engine.row(self._SIZE)
@@ -329,6 +345,7 @@ class Memories:
         search.add(self._engine, [(seq, *_entry(after, new))])
         self._engine.execute(self._DELETE_FACETS, {"seq": seq})
         self._add_facets([(seq, after)])
+        ivf.forget(self._engine, seq)  # made from the old words; the next chore makes new ones
 
     def _unindex(self, seq: int, memory: Memory, row: Row) -> None:
         body, names, context = _entry(memory, row)

@@ -28,7 +28,10 @@ def open_store(
     A newer store opens for reading only when that was asked for; anything that is not a Recollect store is refused.
     """
     if path is not None:
-        _prepare(path, create=create, read_only=read_only)
+        try:
+            _prepare(path, create=create, read_only=read_only)
+        except (OSError, ValueError):  # a directory we may not enter, a name no file can have
+            raise StoreReadOnly(str(path)) from None
     engine = SqliteEngine(path, read_only=read_only, patience=patience, vfs=vfs)
     try:
         _bring_up_to_date(engine, path)
@@ -42,6 +45,8 @@ def open_store(
 
 
 def _prepare(path: Path, *, create: bool, read_only: bool) -> None:
+    if "\0" in str(path):
+        raise ValueError("a path cannot hold a NUL character")
     if path.is_dir():
         raise NotAStore(str(path), "a directory")
     if path.exists():
@@ -50,10 +55,7 @@ def _prepare(path: Path, *, create: bool, read_only: bool) -> None:
         return
     if not create or read_only:
         raise StoreMissing(str(path))
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # memories are private by default
-    except (OSError, ValueError):
-        raise StoreReadOnly(str(path.parent)) from None
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # memories are private by default
 
 
 def _had_content(path: Path) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from recollect.store.links import Links
     from recollect.store.outbox import Outbox
     from recollect.store.tombstones import Tombstones
+    from recollect.store.vectors import Vectors
 
 
 class Store:
@@ -51,6 +52,12 @@ class Store:
         from recollect.store.outbox import Outbox
 
         return Outbox(self.engine)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        from recollect.store.vectors import Vectors
+
+        return Vectors(self.engine)
 
     _META = "select value from meta where name = :name"
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any
 
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
+from recollect.core.text import words
 
 
 class FixedChannel:
@@ -66,3 +69,29 @@ class FileNeighbours:
 
     def neighbours(self, files: Sequence[str]) -> Sequence[str]:
         return [near for file in files for near in self._table.get(file, ())]
+
+
+class WordEmbedder:
+    """Vectors from hashed words: texts that share words are near. Deterministic, and it can be told to fail."""
+
+    def __init__(self, model: str = "words", dims: int = 64) -> None:
+        self.model = model
+        self.dims = dims
+        self.embedded = 0
+        self.error: Exception | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        import numpy as np
+
+        if self.error is not None:
+            raise self.error
+        self.embedded += len(texts)
+        rows = np.zeros((len(texts), self.dims), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in words(text):
+                row[int.from_bytes(blake2b(word[:4].encode(), digest_size=4).digest()) % self.dims] += 1
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows / np.where(lengths == 0, 1, lengths)
+
+    def embed_query(self, text: str) -> Any:
+        return self.embed_documents([text])[0]

@@ -36,6 +36,7 @@ COMMANDS = {
     "repair": ("care", "rebuild indexes; salvage a damaged file"),
     "doctor": ("care", "how the store and this machine are doing"),
     "scan": ("care", "look for secrets in what is stored, or in files"),
+    "tend": ("tend", "do what is waiting: embed new memories, finish a change of model"),
     "models": ("models", "offline model packs: list, install, path"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from recollect.store.engine import Engine
 from recollect.store.migrations.m0001_foundation import foundation
+from recollect.store.migrations.m0002_vectors import vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,4 +19,4 @@ class Migration:
     apply: Callable[[Engine], None]
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "foundation", foundation),)
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "foundation", foundation), Migration(2, "vectors", vectors))

@@ -1,0 +1,82 @@
+"""The dense channel: memories whose vectors are near the question's, and how near any given memory is.
+
+A similarity means nothing by itself: models put all texts into a narrow cone. It is measured against the background,
+the mean similarity of the question to the store, in units of the model's usual spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.query import Candidate, Query, Reading
+from recollect.recall.recipes import SPREAD, USUAL_SPREAD, Recipe
+from recollect.store.filters import where
+from recollect.store.store import Store
+from recollect.store.vectors import EmbeddingMismatch, Space
+
+if TYPE_CHECKING:
+    from recollect.embed.port import Embedder
+
+_SIGMAS = 4  # spreads above the background that count as 1
+_SAMPLE = 400  # vectors the background is taken from
+
+
+class DenseChannel:
+    """Candidates by meaning. Without vectors of the configured model it finds nothing and says why."""
+
+    name = "dense"
+
+    def __init__(self, store: Store, embedder: Embedder, recipe: Recipe) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._depth = recipe.depth["dense"]
+        self._centre: tuple[tuple[int, int], Any] | None = None  # of a space at a size, cached
+
+    def candidates(self, query: Query, reading: Reading) -> list[Candidate]:
+        space = self._space()
+        if not query.text.strip():
+            return []
+        asked = self._embedder.embed_query(query.text)
+        condition, params = where(query.filter, self._store.project)
+        limit = max(self._depth, query.k)
+        near = self._store.vectors.search(space, asked, limit=limit, where=condition, params=params)
+        memories = self._store.memories.by_seq([seq for seq, _ in near])
+        ids = [memories[seq].id for seq, _ in near if seq in memories]
+        scores = self.scores(ids, query.text)
+        return [
+            Candidate(memories[seq].id, score=cosine, memory=memories[seq], factors=scores.get(memories[seq].id, {}))
+            for seq, cosine in near
+            if seq in memories
+        ]
+
+    def scores(self, ids: Sequence[str], text: str) -> dict[str, dict[str, float]]:
+        """How near some memories are, above the background; those without a vector are left out."""
+        space = self._space()
+        asked = self._embedder.embed_query(text)
+        background = float(self._background(space) @ asked)
+        spread = _SIGMAS * SPREAD.get(space.model, USUAL_SPREAD)
+        seqs = self._store.memories.seqs(ids)
+        found = self._store.vectors.exact(space, list(seqs.values()), asked)
+        return {
+            id: {"dense": ((max(views[:-1]) + views[-1]) / 2 - background) / spread}
+            for id, seq in seqs.items()
+            if (views := found.get(seq))
+        }
+
+    def _space(self) -> Space:
+        """The active space, if it is the configured model's: vectors of two models are never compared."""
+        active = self._store.vectors.active()
+        if active is None:
+            raise LookupError("no vectors yet; `recollect tend` makes them")
+        if (active.model, active.dims) != (self._embedder.model, self._embedder.dims):
+            raise EmbeddingMismatch(stored=active.model, configured=self._embedder.model)
+        return active
+
+    def _background(self, space: Space) -> Any:
+        """The mean vector of a sample of the space, refreshed when the space has grown much."""
+        size = self._store.vectors.count(space)
+        key = (space.id, size.bit_length())
+        if self._centre is None or self._centre[0] != key:
+            self._centre = (key, self._store.vectors.centre(space, sample=_SAMPLE))
+        return self._centre[1]

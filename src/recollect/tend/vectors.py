@@ -1,0 +1,109 @@
+"""The chore that keeps vectors in step with memories: embed what is missing, switch models without a gap.
+
+Newest first, in small transactions, resumable after a kill at any point. No model is called inside a transaction. A new
+model fills a space of its own while the old one answers; when it is complete, the switch is one atomic step, and the
+old space can be put back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.records import Memory
+from recollect.recall.views import stamp, views
+from recollect.store.store import Store
+from recollect.store.vectors import Space
+
+if TYPE_CHECKING:
+    from recollect.embed.port import Embedder
+
+_BATCH = 64  # memories embedded between two transactions
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What one run did."""
+
+    model: str
+    embedded: int
+    waiting: int
+    switched: bool = False
+
+
+def follow(
+    store: Store,
+    embedder: Embedder,
+    *,
+    now: datetime,
+    most: int | None = None,
+    seconds: float | None = None,
+    progress: Progress = lambda done, waiting: None,
+) -> Followed:
+    """Embed up to `most` memories or for so many seconds; then switch to the new space if it is complete."""
+    space = _space(store, embedder, now)
+    end = None if seconds is None else time.monotonic() + seconds
+    done, edge = 0, 2**62
+    while most is None or done < most:
+        seqs = store.vectors.missing(space, _BATCH if most is None else min(_BATCH, most - done), before=edge)
+        if not seqs or (end is not None and time.monotonic() >= end):
+            break
+        done += _embed(store, embedder, space, seqs)
+        edge = seqs[-1]
+        progress(done, store.vectors.waiting(space))
+    waiting = store.vectors.waiting(space)
+    switched = space.state == "building" and waiting == 0
+    if switched:
+        store.vectors.activate(space)
+    if store.vectors.due_for_training(space) and waiting == 0:
+        store.vectors.train(space)
+    return Followed(embedder.model, done, waiting, switched)
+
+
+def _space(store: Store, embedder: Embedder, now: datetime) -> Space:
+    """The space to fill. The very first one answers at once, while it is still being filled."""
+    active = store.vectors.active()
+    if active is not None and (active.model, active.dims) == (embedder.model, embedder.dims):
+        return active
+    building = store.vectors.begin(embedder.model, embedder.dims, now)
+    return store.vectors.activate(building) if active is None else building
+
+
+def _embed(store: Store, embedder: Embedder, space: Space, seqs: Sequence[int]) -> int:
+    """Embed some memories and store their views. One the model has nothing to say of gets a vector far from all."""
+    memories = store.memories.by_seq(seqs)
+    texts = _texts(store, memories)
+    flat = [text for each in texts.values() for text in each]
+    if not flat:
+        return 0
+    rows = embedder.embed_documents(flat)
+    items, place = [], 0
+    for seq, each in texts.items():
+        items.append((seq, _directed(rows[place : place + len(each)]), stamp(each)))
+        place += len(each)
+    store.vectors.put(space, items)
+    return len(items)
+
+
+def _texts(store: Store, memories: dict[int, Memory]) -> dict[int, list[str]]:
+    near = store.memories.nearby([memory.id for memory in memories.values()], reach=1)
+    return {seq: views(memory, near.get(memory.id, {}).get(-1)) for seq, memory in memories.items()}
+
+
+def _directed(rows: Any) -> Any:
+    """Views that have a direction. A zero row (no known word in it) takes the mean of the others, or one of its own."""
+    import numpy as np
+
+    lengths = np.linalg.norm(rows, axis=1)
+    if lengths.min() > 0:
+        return rows
+    known = rows[lengths > 0]
+    filler = known.mean(axis=0) if len(known) else np.ones(rows.shape[1], np.float32)
+    patched = rows.copy()
+    patched[lengths == 0] = filler / np.linalg.norm(filler)
+    return patched
