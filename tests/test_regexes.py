@@ -10,6 +10,7 @@ import time
 import pytest
 
 import recollect
+from recollect.core.lazy import Lazy
 
 SIZE = 20_000
 BOUND = 0.050  # seconds of CPU
@@ -27,8 +28,8 @@ def patterns() -> list[tuple[str, re.Pattern[str]]]:
         if module.name.endswith("__main__"):
             continue
         for name, value in vars(importlib.import_module(module.name)).items():
-            if isinstance(value, re.Pattern):
-                found[f"{module.name}.{name}"] = value
+            if isinstance(value, re.Pattern | Lazy):
+                found[f"{module.name}.{name}"] = value.pattern if isinstance(value, Lazy) else value
     return sorted(found.items())
 
 

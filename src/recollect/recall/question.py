@@ -9,8 +9,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from recollect.recall.when import Window, when
+from recollect.core.lazy import Lazy
+
+if TYPE_CHECKING:
+    from recollect.recall.when import Window
 
 # Words that say how something is asked, not what about.
 GENERIC = frozenset(
@@ -18,34 +22,28 @@ GENERIC = frozenset(
     "tell said say talk discuss list item order throughout across conversation conversations total current currently "
     "recent recently ago day days week weeks month months year years time times".split()
 )
-_WHEN = re.compile(
+_WHEN = Lazy(
     r"when\b|how long|what (?:date|day|month|year|time)|(?:in )?which (?:month|year|day)"
     r"|how many (?:days|weeks|months|years)",
-    re.IGNORECASE,
 )
-_WHERE = re.compile(r"\bwhere\b|(?:which|what) (?:city|country|place|state|town)", re.IGNORECASE)
-_REQUEST = re.compile(
+_WHERE = Lazy(r"\bwhere\b|(?:which|what) (?:city|country|place|state|town)")
+_REQUEST = Lazy(
     r"^(?:can|could|would|will) you\b|\b(?:recommend|suggest|help me|advice|advise|tips|ideas|walk me through|explain"
     r"|show me|write|give me)\b|^how (?:do|can|should|would|does)\b|^what(?:'s| is| are)? (?:the |some |a )?"
     r"(?:best|good|common|main|steps?|way)|^i(?:'m| am) (?:looking|trying|planning|thinking)"
     r"|^what [^?]{0,200}\bshould i\b|^how to\b",
-    re.IGNORECASE,
 )
-_PAST = re.compile(
+_PAST = Lazy(
     r"\b(?:did|have|had|was|were) (?:i|we)\b|\bour (?:conv|chat|disc)"
     r"|\bi(?:'ve| have| had)? (?:brought|mention|said|told)"
     r"|\byou (?:said|told|mentioned|suggested|recommended)|\bdid you\b",
-    re.IGNORECASE,
 )
-_SUMMARY = re.compile(
-    r"\bsummar|\boverview\b|\brecap\b|\bprogress(?:ed)?\b[^?]{0,200}\b(?:across|throughout|so far)", re.IGNORECASE
-)
-_ANSWERED = re.compile(
+_SUMMARY = Lazy(r"\bsummar|\boverview\b|\brecap\b|\bprogress(?:ed)?\b[^?]{0,200}\b(?:across|throughout|so far)")
+_ANSWERED = Lazy(
     r"\byou(?:'d| had| have|'ve)? (?:said|told|mentioned|recommended|suggested|provided|gave|explained|described|listed"
     r"|wrote|shared|advised)|\bdid you (?:say|tell|mention|recommend|suggest|provide|give|explain|describe|list|write"
     r"|share|advise)|\byour (?:suggest|recommend|advice|answer|previous|list|respon|explan)|remind me"
     r"|previous (?:chat|conversation)|our (?:last|previous|earlier)",
-    re.IGNORECASE,
 )
 
 
@@ -63,26 +61,53 @@ class Question:
 
     def speaker(self, speakers: Iterable[str]) -> str | None:
         """The one speaker the question names; nothing when it names none or several."""
-        named = [name for name in speakers if re.search(rf"\b{re.escape(name)}\b", self.text, re.IGNORECASE)]
+        named = [name for name in speakers if re.search(rf"\b{re.escape(name)}\b", self.text)]
         return named[0] if len(named) == 1 else None
 
 
+# Words without which a cue cannot be there: most questions hold few of them, and then no pattern is even compiled.
+_ASKING = frozenset("when how what which where in".split())
+_WANTING = frozenset(
+    "you recommend suggest help advice advise tips ideas walk explain show write give how what what's i'm am".split()
+)
+_SUMMING = ("summar", "overview", "recap", "progress")
+_RECALLING = ("you", "remind me", "previous", "our ")
+_TIMES = frozenset(
+    "yesterday today tonight tomorrow recently lately just last this next past previous ago back earlier before after "
+    "since until during around from prior up on in year quarter q1 q2 q3 q4 january february march april may june july "
+    "august september october november december jan feb mar apr jun jul aug sep oct nov dec monday tuesday wednesday "
+    "thursday friday saturday sunday".split()
+)
+
+
 def question(text: str, now: datetime) -> Question:
-    summary = _SUMMARY.search(text) is not None
+    lowered = text.lower()
+    words = set(lowered.replace("?", " ").replace(",", " ").split())
+    asks = bool(words & _ASKING)
+    summary = any(sign in lowered for sign in _SUMMING) and _SUMMARY.search(text) is not None
+    wants = bool(words & _WANTING) and not summary
     return Question(
         text=text,
-        asks_when=_WHEN.match(text) is not None,
-        asks_where=_WHERE.search(text) is not None,
-        is_request=_REQUEST.search(text) is not None and _PAST.search(text) is None and not summary,
+        asks_when=asks and _WHEN.match(text) is not None,
+        asks_where=asks and _WHERE.search(text) is not None,
+        is_request=wants and _REQUEST.search(text) is not None and _PAST.search(text) is None,
         is_summary=summary,
-        is_about_answers=_ANSWERED.search(text) is not None,
-        window=when(text, now),
+        is_about_answers=any(sign in lowered for sign in _RECALLING) and _ANSWERED.search(text) is not None,
+        window=_window(text, words, now),
     )
+
+
+def _window(text: str, words: set[str], now: datetime) -> Window | None:
+    if not words & _TIMES and not any(letter.isdigit() for letter in text):
+        return None
+    from recollect.recall.when import when
+
+    return when(text, now)
 
 
 # --- the other side: what a statement offers -----------------------------------------------------------------------
 
-_TIME_WORDS = re.compile(
+_TIME_WORDS = Lazy(
     r"\b(?:yesterday|today|tonight|tomorrow|(?:last|next|this|past|previous) (?:few |couple of )?(?:days?|weeks?"
     r"|months?|years?|night|weekends?|summer|fall|autumn|winter|spring|morning|evening"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)\w{0,8})"
@@ -91,16 +116,12 @@ _TIME_WORDS = re.compile(
     r"|september|october|november|december|(?:19|20)\d\d"
     r"|(?:for|in) (?:a|\d{1,4}|one|two|three|four|five|six|seven|few|several) (?:years?|months?|weeks?|days?|hours?)"
     r"|\d{1,2}(?:st|nd|rd|th))\b",
-    re.IGNORECASE,
 )
-_PLACE_WORDS = re.compile(r"\b(?:in|at|to|from|near|visited|around|of) (?:the )?[A-Z][a-z]+")
-_STANDING = re.compile(
-    r"(?:^|[.!?\n]\s{0,4})(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b", re.IGNORECASE
-)
-_PREFERENCE = re.compile(
+_PLACE_WORDS = Lazy(r"\b(?:in|at|to|from|near|visited|around|of) (?:the )?[A-Z][a-z]+", 0)
+_STANDING = Lazy(r"(?:^|[.!?\n]\s{0,4})(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b")
+_PREFERENCE = Lazy(
     r"\bi(?:'d| would)? (?:(?:really|generally|usually|always|strongly|also) ){0,3}"
     r"(?:prefer|rather|prioriti[sz]e|favou?r|insist)\b|\bmy preference\b|\bi(?:'m| am) (?:not a fan|more comfortable)",
-    re.IGNORECASE,
 )
 
 

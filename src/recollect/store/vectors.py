@@ -315,13 +315,12 @@ class Vectors:
         kept = self._admitted(first, where, params)
         if walk.exhausted(first) or len(kept) >= max(limit, len(first) * _OPEN):
             return kept[: limit * _RESCORED]
-        depth = math.ceil(limit * _SPARE * len(first) / max(1, len(kept)))
-        if depth <= DEPTHS[-1]:
-            walk.reach(grid.needed(depth))
-            deeper = walk.best(depth)
-            kept = self._admitted(deeper, where, params)
-            if len(kept) >= limit or walk.exhausted(deeper):
-                return kept[: limit * _RESCORED]
+        depth = min(DEPTHS[-1], math.ceil(limit * _SPARE * len(first) / max(1, len(kept))))
+        walk.reach(grid.needed(depth))
+        deeper = walk.best(depth)
+        kept = self._admitted(deeper, where, params)
+        if len(kept) >= limit or walk.exhausted(deeper):
+            return kept[: limit * _RESCORED]
         return self._among(space, grid, query, ivf.within(self._engine, where, params), limit)
 
     def _admitted(self, ranked: list[int], where: str, params: Params) -> list[int]:
