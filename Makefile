@@ -28,6 +28,7 @@ lint: setup
 bench: setup
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/secrets.py
+	$(BIN)/python benchmarks/vectors.py
 
 soak: setup
 	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -n 2 tests/faults -s

@@ -77,6 +77,17 @@ class InvalidText(InvalidInput):
         super().__init__(f"{field}: {problem}.", hint="Remove those bytes, or convert the text to UTF-8 first.")
 
 
+class BadVector(InvalidInput):
+    """A vector that has no direction, so that nothing can be near it."""
+
+    code = "bad-vector"
+
+    def __init__(self, what: str, problem: str) -> None:
+        super().__init__(
+            f"The vector of {what} {problem}.", hint="Nothing was changed. Look at the embedder: `recollect doctor`."
+        )
+
+
 # --- what you named is not there -----------------------------------------------------------------------------------
 
 
@@ -107,6 +118,13 @@ class BackupNotFound(NotFound):
         super().__init__(
             f"There is no backup at {given!r}.", hint="`recollect doctor` lists the backups of this store."
         )
+
+
+class SpaceNotFound(NotFound):
+    code = "space-not-found"
+
+    def __init__(self, id: int) -> None:
+        super().__init__(f"There is no vector space {id}.", hint="`recollect doctor` lists the spaces of this store.")
 
 
 # --- understood, and deliberately not done -------------------------------------------------------------------------
@@ -159,6 +177,18 @@ class StaleEdit(Refused):
     def __init__(self, id: str, *, expected: int, found: int) -> None:
         super().__init__(
             f"{id} is at revision {found}, the edit was made against {expected}.", hint="Read it again and repeat."
+        )
+
+
+class WrongSpaceState(Refused):
+    """The space is not in a state in which that can be done."""
+
+    code = "wrong-space-state"
+
+    def __init__(self, model: str, state: str, act: str) -> None:
+        super().__init__(
+            f"The vectors of {model} are {state}, so they cannot be {act}.",
+            hint="`recollect doctor` lists the spaces of this store and their states.",
         )
 
 
@@ -266,3 +296,15 @@ class BackupFailed(StoreError):
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"The backup {path} is not usable: {why}.", hint="The store itself was not changed.")
+
+
+class EmbeddingMismatch(StoreError):
+    """A vector from another model, or of another length, than those it would be compared with."""
+
+    code = "embedding-mismatch"
+
+    def __init__(self, *, stored: str, configured: str) -> None:
+        super().__init__(
+            f"Vectors were made by {stored}, but {configured} is configured.",
+            hint="Run `recollect tend`, or put the old model back.",
+        )

@@ -40,7 +40,7 @@ def check(store: Store, *, quick: bool = False, progress: Progress = lambda area
     for area, look in (("file", _file), ("rows", _rows), ("links", _links), ("ledger", _ledger)):
         _guarded(area, look, store, report, progress)
     if not quick:
-        for area, look in (("keywords", _keywords), ("facets", _facets)):
+        for area, look in (("keywords", _keywords), ("facets", _facets), ("vectors", _vectors)):
             _guarded(area, look, store, report, progress)
     return report
 
@@ -53,7 +53,7 @@ def _guarded(area: str, look: Look, store: Store, report: CheckReport, progress:
     try:
         look(store, report, progress)
     except (RecollectError, ValueError, TypeError) as error:
-        report.findings.append(Finding(area, str(error), projection=area in ("keywords", "facets")))
+        report.findings.append(Finding(area, str(error), projection=area in ("keywords", "facets", "vectors")))
 
 
 def _file(store: Store, report: CheckReport, progress: Progress) -> None:
@@ -104,3 +104,9 @@ def _facets(store: Store, report: CheckReport, progress: Progress) -> None:
     }
     if wanted != {(facet, value, seq) for facet, value, seq in store.engine.rows(_FACETS)}:
         report.findings.append(Finding("facets", "the facets differ from the rows", projection=True))
+
+
+def _vectors(store: Store, report: CheckReport, progress: Progress) -> None:
+    for space in store.vectors.spaces():
+        faults = store.vectors.verify(space)
+        report.findings += [Finding("vectors", f"{space.name}: {fault}", projection=True) for fault in faults]

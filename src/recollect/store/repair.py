@@ -48,7 +48,10 @@ def rebuild(store: Store) -> RepairReport:
             store.engine.execute_many(
                 _ADD_FACET, [(facet, value, seqs[m.id]) for m in page.memories for facet, value in facets(m)]
             )
-    return RepairReport(rebuilt=("keywords", "facets"))
+    spaces = store.vectors.spaces()
+    for space in spaces:
+        store.vectors.rebuild(space)
+    return RepairReport(rebuilt=("keywords", "facets", *(["vectors"] if spaces else [])))
 
 
 def salvage(path: Path, kinds: Kinds) -> RepairReport:

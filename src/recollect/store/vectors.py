@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from recollect.core.errors import InvalidInput, NotFound, Refused, StoreDamaged, StoreError
+from recollect.core.errors import BadVector, EmbeddingMismatch, SpaceNotFound, StoreDamaged, WrongSpaceState
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.engine import Engine, Params, Row
 from recollect.store.sqlite import ivf
@@ -40,48 +40,6 @@ _FIRST = 4  # candidates per wanted result that are first held against the filte
 _OPEN = 0.8  # share of them from which on the filter hardly matters
 _SPARE = 1.5  # how much deeper than that share suggests to look behind a filter that does
 _SHOWN = 20  # faults that `verify` spells out
-
-
-class EmbeddingMismatch(StoreError):
-    """A vector from another model, or of another length, than those it would be compared with."""
-
-    code = "embedding-mismatch"
-
-    def __init__(self, *, stored: str, configured: str) -> None:
-        super().__init__(
-            f"Vectors were made by {stored}, but {configured} is configured.",
-            hint="Run `recollect tend --job reembed`, or put the old model back.",
-        )
-
-
-class BadVector(InvalidInput):
-    """A vector that has no direction, so that nothing can be near it."""
-
-    code = "bad-vector"
-
-    def __init__(self, what: str, problem: str) -> None:
-        super().__init__(
-            f"The vector of {what} {problem}.", hint="Nothing was changed. Look at the embedder: `recollect doctor`."
-        )
-
-
-class SpaceNotFound(NotFound):
-    code = "space-not-found"
-
-    def __init__(self, id: int) -> None:
-        super().__init__(f"There is no vector space {id}.", hint="`recollect doctor` lists the spaces of this store.")
-
-
-class WrongSpaceState(Refused):
-    """The space is not in a state in which that can be done."""
-
-    code = "wrong-space-state"
-
-    def __init__(self, model: str, state: str, act: str) -> None:
-        super().__init__(
-            f"The vectors of {model} are {state}, so they cannot be {act}.",
-            hint="`recollect doctor` lists the spaces of this store and their states.",
-        )
 
 
 @dataclass(frozen=True, slots=True)

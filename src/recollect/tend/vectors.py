@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.records import Memory
 from recollect.recall.views import stamp, views
 from recollect.store.store import Store
 from recollect.store.vectors import Space
@@ -75,9 +74,8 @@ def _space(store: Store, embedder: Embedder, now: datetime) -> Space:
 
 
 def _embed(store: Store, embedder: Embedder, space: Space, seqs: Sequence[int]) -> int:
-    """Embed some memories and store their views. One the model has nothing to say of gets a vector far from all."""
-    memories = store.memories.by_seq(seqs)
-    texts = _texts(store, memories)
+    """Embed some memories and store their views, except those that were changed while the model was busy."""
+    texts = _texts(store, seqs)
     flat = [text for each in texts.values() for text in each]
     if not flat:
         return 0
@@ -86,11 +84,15 @@ def _embed(store: Store, embedder: Embedder, space: Space, seqs: Sequence[int]) 
     for seq, each in texts.items():
         items.append((seq, _directed(rows[place : place + len(each)]), stamp(each)))
         place += len(each)
-    store.vectors.put(space, items)
-    return len(items)
+    with store.engine.write():
+        now = {seq: stamp(each) for seq, each in _texts(store, list(texts)).items()}
+        current = [item for item in items if now.get(item[0]) == item[2]]
+        store.vectors.put(space, current)
+    return len(current)
 
 
-def _texts(store: Store, memories: dict[int, Memory]) -> dict[int, list[str]]:
+def _texts(store: Store, seqs: Sequence[int]) -> dict[int, list[str]]:
+    memories = store.memories.by_seq(seqs)
     near = store.memories.nearby([memory.id for memory in memories.values()], reach=1)
     return {seq: views(memory, near.get(memory.id, {}).get(-1)) for seq, memory in memories.items()}
 

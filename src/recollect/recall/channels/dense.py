@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.errors import EmbeddingMismatch
 from recollect.core.query import Candidate, Query, Reading
 from recollect.recall.recipes import SPREAD, USUAL_SPREAD, Recipe
 from recollect.store.filters import where
 from recollect.store.store import Store
-from recollect.store.vectors import EmbeddingMismatch, Space
+from recollect.store.vectors import Space
 
 if TYPE_CHECKING:
     from recollect.embed.port import Embedder
