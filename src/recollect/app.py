@@ -78,7 +78,7 @@ class Recollect:
         return remember(
             list(drafts),
             self._store,
-            now=self._clock(),
+            now=self._now(),
             identity=self._identity,
             actor=self._actor,
             projectors=self._projectors,

@@ -50,9 +50,15 @@ def open(
     if chosen.recipe not in RECIPES:
         raise UnknownChoice("recipe", chosen.recipe, RECIPES)
     kinds = kinds_of(chosen)
-    if project is None and file is not None and create and not read_only and not os.path.exists(file):
-        project = _name_project(file)
-    store = open_store(file, kinds, create=create, read_only=read_only, project=project, patience=chosen.busy_timeout)
+    store = open_store(
+        file,
+        kinds,
+        create=create,
+        read_only=read_only,
+        project=project,
+        name=lambda: _name_project(file),
+        patience=chosen.busy_timeout,
+    )
     recipe = RECIPES[chosen.recipe]
     beside = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else None
     channels: list[Channel] = [KeywordChannel(store, recipe)]
@@ -143,7 +149,9 @@ def locate(path: str | os.PathLike[str] | None) -> Path | None:
     return store_path(given) if os.path.isdir(given) else given
 
 
-def _name_project(file: Path) -> str:
+def _name_project(file: Path | None) -> str:
+    if file is None:
+        return "default"
     if file == user_store_path():
         return "personal"
     from recollect.files.identity import identify  # asks git: only when a store is made

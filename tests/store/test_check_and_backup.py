@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -180,6 +181,20 @@ def test_deleted_text_is_gone_from_every_byte_of_the_store(tmp_path: Path) -> No
         everything = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
         left = [word for word in words if word.encode() in everything]
         assert left == words[50:]
+
+
+def test_what_page_splits_leave_behind_is_scrubbed_too(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    chance = random.Random(7)
+    with recollect.open(path) as memory:
+        ids = {memory.remember(f"secret{n}canary " + "pad " * chance.randrange(5, 300)).id: n for n in range(120)}
+        for id in chance.sample(list(ids), 40):
+            memory.edit(id, content=f"secret{ids[id]}canary " + "new " * chance.randrange(5, 400))
+        for id in chance.sample(list(ids), 50):
+            memory.forget(id)
+            everything = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+            assert f"secret{ids[id]}canary".encode() not in everything
+        assert check(memory.store).ok
 
 
 def test_the_memory_in_ram_behaves_like_one_on_disk(memory: Recollect) -> None:

@@ -6,7 +6,8 @@ moves a confidence also moves its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from recollect.core.decay import Exponential
@@ -82,10 +83,13 @@ def edit(store: Store, id: str, hand: Hand, *, changes: dict[str, Any], expected
         shaped = _reshaped(memory, store, hand, changes)
         if shaped.fingerprint != memory.fingerprint:
             store.tombstones.put(memory.fingerprint, store.project, reason="corrected", at=hand.at)
-            store.tombstones.lift(shaped.fingerprint, store.project)
+            if tomb := store.tombstones.find([shaped.fingerprint], store.project).get(shaped.fingerprint):
+                lifted.update(tombstone=tomb.fingerprint, reason=tomb.reason)
+                store.tombstones.lift(tomb.fingerprint, store.project)
         return shaped
 
-    return _act(store, id, "edit", edited, hand, tombstone="content" in changes)
+    lifted: dict[str, str] = {}
+    return _act(store, id, "edit", edited, hand, tombstone="content" in changes, lifted=lifted)
 
 
 def relate(
@@ -143,6 +147,7 @@ def _act(
     hand: Hand,
     *,
     tombstone: bool = False,
+    lifted: Mapping[str, str] = MappingProxyType({}),
 ) -> Memory:
     """Read, change, write, tell the ledger, let confidence travel. One transaction."""
     with store.engine.write():
@@ -157,7 +162,7 @@ def _act(
         store.memories.update(memory, changed)
         if tombstone and memory.fingerprint != (changed.fingerprint if action == "edit" else None):
             after["tombstone"] = memory.fingerprint
-        changes = [Change(action, memory.id, hand.why, before, after)]
+        changes = [Change(action, memory.id, hand.why, {**before, **lifted}, after)]
         changes += _neighbours(store, memory, changed, hand)
         store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
     return changed

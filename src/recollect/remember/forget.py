@@ -5,14 +5,23 @@ A tombstone and a ledger entry without content remain. It must work on a full di
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from recollect.core.errors import StoreError
 from recollect.core.ids import MemoryId
 from recollect.core.ledger import Change
+from recollect.core.records import Memory
 from recollect.remember.hand import Hand
 from recollect.store.store import Store
+
+_TRACE = 60  # characters of a text that are looked for in the file after it was forgotten
 
 
 def forget(store: Store, id: str, hand: Hand) -> MemoryId:
     """Remove one memory and make sure that no copy lingers in the files of the store."""
+
+    memory = store.memories.get(store.memories.resolve(id))
+    texts = _ever_said(store, memory)
 
     def act() -> MemoryId:
         with store.engine.write():
@@ -25,5 +34,23 @@ def forget(store: Store, id: str, hand: Hand) -> MemoryId:
             return memory.id
 
     forgotten = store.engine.insist(act)
-    store.engine.settle()
+    with suppress(StoreError):  # it is forgotten; emptying the log is tried again by the next one
+        _scrub(store, memory, texts)
     return forgotten
+
+
+def _ever_said(store: Store, memory: Memory) -> list[str]:
+    """The texts of a memory, now and before each edit."""
+    bodies = [
+        part for entry in store.ledger.of(memory.id) for part in (entry.change.before, entry.change.after) if part
+    ]
+    return [memory.content, *(str(body["content"]) for body in bodies if "content" in body)]
+
+
+def _scrub(store: Store, memory: Memory, texts: list[str]) -> None:
+    """Empty the log, and rewrite the file when splitting a page once left a copy of the text in a gap."""
+    store.engine.settle()
+    said_elsewhere = store.memories.by_fingerprint([memory.fingerprint], store.project)
+    if not said_elsewhere and any(store.engine.holds(text[:_TRACE]) for text in texts):
+        store.engine.rewrite()
+        store.engine.settle()

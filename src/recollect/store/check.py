@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from recollect.core.errors import RecollectError, StoreDamaged
 from recollect.store.memories import facets
+from recollect.store.meta import Meta
 from recollect.store.sqlite import search
 from recollect.store.store import Store
 
@@ -52,12 +53,15 @@ def _guarded(area: str, look: Look, store: Store, report: CheckReport, progress:
     """A check that cannot even be carried out is a finding, not a crash."""
     try:
         look(store, report, progress)
-    except (RecollectError, ValueError, TypeError) as error:
+    except (RecollectError, ValueError, TypeError, KeyError) as error:
         report.findings.append(Finding(area, str(error), projection=area in ("keywords", "facets", "vectors")))
 
 
 def _file(store: Store, report: CheckReport, progress: Progress) -> None:
-    for row in store.engine.rows("pragma integrity_check(20)"):
+    with store.engine.read():
+        store.engine.rows("select rowid from keywords limit 1")  # lets FTS5 notice what other connections wrote
+        found = store.engine.rows("pragma integrity_check(20)")
+    for row in found:
         if row[0] != "ok":
             report.findings.append(Finding("file", row[0], projection="keywords" in row[0]))
 
@@ -73,6 +77,7 @@ def _rows(store: Store, report: CheckReport, progress: Progress) -> None:
 def _links(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [Finding("links", f"a link of {id} is damaged") for id in store.links.damaged()]
     report.findings += [Finding("tombstones", f"{id} is damaged") for id in store.tombstones.damaged()]
+    report.findings += [Finding("meta", f"{name} is damaged") for name in Meta(store.engine).damaged()]
 
 
 def _ledger(store: Store, report: CheckReport, progress: Progress) -> None:

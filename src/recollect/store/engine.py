@@ -50,6 +50,14 @@ class Engine(Protocol):
         """Leave no deleted text behind in logs. False when that has to wait for a reader to end."""
         ...
 
+    def holds(self, text: str) -> bool:
+        """Do the bytes of the file hold this text?"""
+        ...
+
+    def rewrite(self) -> None:
+        """Write the whole file anew, leaving out what deleted rows left behind."""
+        ...
+
     def copy_to(self, target: Path) -> None:
         """A consistent copy of the last committed state."""
         ...

@@ -6,13 +6,16 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from recollect.core.errors import StoreDamaged
 from recollect.core.ids import MemoryId
 from recollect.core.ledger import GENESIS, Change, Entry, body, chain, digest
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.engine import Engine, Row
+from recollect.store.meta import Meta
 
 _NAMES = "number, act, at, actor, action, memory, body, digest, undoes, hash"
 _PAGE = 1000
+_ANCHOR = "ledger_head"  # the fact that says where the chain ends
 
 
 class Ledger:
@@ -20,13 +23,10 @@ class Ledger:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._meta = Meta(engine)
 
     _HEAD = "select number, hash from ledger order by number desc limit 1"
     _APPEND = f"insert into ledger ({_NAMES}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    _ANCHOR = """
-        insert into meta (name, value) values ('ledger_head', :value)
-            on conflict (name) do update set value = excluded.value
-    """
 
     def append(
         self, changes: Sequence[Change], *, act: str, actor: str, at: datetime, undoes: str | None = None
@@ -41,7 +41,7 @@ class Ledger:
             previous = chain(previous, *fixed)
             rows.append((*fixed[:6], text, *fixed[6:], previous))
         self._engine.execute_many(self._APPEND, rows)
-        self._engine.execute(self._ANCHOR, {"value": f"{number}:{previous}"})
+        self._meta.put(_ANCHOR, f"{number}:{previous}")
 
     _OF = f"select {_NAMES} from ledger where memory = :memory order by number"
 
@@ -88,7 +88,6 @@ class Ledger:
         self._engine.execute(self._ERASE, {"memory": memory})
 
     _AFTER = f"select {_NAMES} from ledger where number > :after order by number limit {_PAGE}"
-    _ANCHORED = "select value from meta where name = 'ledger_head'"
 
     def verify(self) -> list[str]:
         """What is wrong with the chain, in words; nothing when every link holds up to the anchored head."""
@@ -100,9 +99,9 @@ class Ledger:
             if len(faults) > 20:
                 break
             expected = rows[-1][0]
-        anchored = self._engine.row(self._ANCHORED)
-        if anchored is not None and anchored[0] != f"{expected}:{previous}":
-            faults.append(f"the ledger ends at entry {expected}, but its anchor names {anchored[0].split(':')[0]}")
+        anchored = self._meta.get(_ANCHOR)
+        if anchored is not None and anchored != f"{expected}:{previous}":
+            faults.append(f"the ledger ends at entry {expected}, but its anchor names {anchored.split(':')[0]}")
         return faults
 
     def _follow(self, row: Row, expected: int, previous: str, faults: list[str]) -> str:
@@ -118,7 +117,10 @@ class Ledger:
 
 def _entry(row: Row) -> Entry:
     number, act, at, actor, action, memory, text, stored, undoes, hash = row
-    why, before, after = json.loads(text) if text is not None else ("", None, None)
+    try:
+        why, before, after = json.loads(text) if text is not None else ("", None, None)
+    except (ValueError, TypeError):
+        raise StoreDamaged("the ledger", f"entry {number} cannot be read") from None
     return Entry(
         number=number,
         act=act,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from recollect.core.errors import NewerSchema, NotAStore, StoreDamaged, StoreError, StoreMissing, StoreReadOnly
@@ -20,12 +21,14 @@ def open_store(
     create: bool = True,
     read_only: bool = False,
     project: str | None = None,
+    name: Callable[[], str] = lambda: "default",
     patience: float = PATIENCE,
     vfs: str | None = None,
 ) -> Store:
     """Open the store in `path` (none: in memory), migrating it when it is older than this release.
 
     A newer store opens for reading only when that was asked for; anything that is not a Recollect store is refused.
+    `name` is asked for the project's name when a store is made, or was half made by someone who died.
     """
     if path is not None:
         try:
@@ -34,7 +37,7 @@ def open_store(
             raise StoreReadOnly(str(path)) from None
     engine = SqliteEngine(path, read_only=read_only, patience=patience, vfs=vfs)
     try:
-        _bring_up_to_date(engine, path)
+        _bring_up_to_date(engine, path, project, name)
         store = Store(engine, kinds, project=project)
         if not read_only:
             _settle_identity(store, project)
@@ -63,7 +66,7 @@ def _had_content(path: Path) -> bool:
     return not (wal.exists() and wal.stat().st_size > 0) and any((path.parent / "backups").glob("*.db"))
 
 
-def _bring_up_to_date(engine: SqliteEngine, path: Path | None) -> None:
+def _bring_up_to_date(engine: SqliteEngine, path: Path | None, project: str | None, name: Callable[[], str]) -> None:
     if path is not None and path.exists() and path.stat().st_size > 0:
         _require_ours(engine)
     found = engine.schema() if path is None or path.exists() else 0
@@ -77,7 +80,8 @@ def _bring_up_to_date(engine: SqliteEngine, path: Path | None) -> None:
             )
         from recollect.store.migrate import migrate  # with its backup: not for those who are up to date
 
-        migrate(engine)
+        facts = {"analyzer": ANALYZER, "project": project or name()} if found == 0 else {}
+        migrate(engine, facts=facts)
 
 
 def _require_ours(engine: SqliteEngine) -> None:

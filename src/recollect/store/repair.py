@@ -17,7 +17,7 @@ from recollect.store.codec import COLUMNS, checksum, from_row
 from recollect.store.engine import Row
 from recollect.store.memories import facets
 from recollect.store.migrate import migrate
-from recollect.store.sqlite import search
+from recollect.store.sqlite import leaves, search
 from recollect.store.sqlite.connection import SqliteEngine
 from recollect.store.store import Store
 
@@ -61,9 +61,9 @@ def salvage(path: Path, kinds: Kinds) -> RepairReport:
     migrate(fresh)
     damaged = _opened(aside, fresh)
     try:
-        carried, lost = _carry_memories(damaged, fresh, kinds)
         for table in ("links", "tombstones", "ledger", "meta"):
             _carry_table(damaged, fresh, table)
+        carried, lost = _carry_memories(damaged, fresh, kinds)
         with fresh.write():
             search.rebuild(fresh)
         rebuild(Store(fresh, kinds))
@@ -74,13 +74,14 @@ def salvage(path: Path, kinds: Kinds) -> RepairReport:
 
 
 def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
-    """A working copy of the quarantined store that can be read, with the first page of a fresh one if need be."""
+    """A working copy of the quarantined store that can be read, with the schema of a fresh one if need be."""
     copy = aside.with_name("working-copy.db")
     for suffix in ("", "-wal"):
         if (part := Path(f"{aside}{suffix}")).exists():
             shutil.copyfile(part, f"{copy}{suffix}")
     engine = SqliteEngine(copy)
     try:
+        engine.settle()  # the log belongs to the store: what it says comes first
         engine.row("select count(*) from memories where seq < 0")
         return engine
     except StoreError:
@@ -90,56 +91,81 @@ def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
 
 
 def _graft(copy: Path, fresh: SqliteEngine) -> None:
-    """Give a file whose first page is destroyed the first page of a fresh store: same schema, same root pages."""
-    healthy = copy.with_name("first-page.db")
+    """Give a file whose list of tables is destroyed that of a fresh store: same schema, same root pages."""
+    healthy = copy.with_name("healthy.db")
     fresh.copy_to(healthy)
-    first = bytearray(healthy.read_bytes()[:_PAGE])
-    first[28:32] = (copy.stat().st_size // _PAGE).to_bytes(4)  # how many pages the file has
-    first[32:40] = bytes(8)  # no free pages: what is free is unknown
-    first[92:96] = first[24:28]  # the size above is valid for this change counter
-    first[18:20] = b"\x01\x01"  # no log: it is read as it stands
+    donor = healthy.read_bytes()
+    healthy.unlink()
     Path(f"{copy}-wal").unlink(missing_ok=True)
     with copy.open("r+b") as file:
-        file.write(first)
-    healthy.unlink()
+        for number in leaves.schema_pages(donor):
+            page = bytearray(donor[(number - 1) * leaves.PAGE : number * leaves.PAGE])
+            if number == 1:
+                page[28:32] = (copy.stat().st_size // leaves.PAGE).to_bytes(4)  # how many pages the file has
+                page[32:40] = bytes(8)  # no free pages: what is free is unknown
+                page[92:96] = page[24:28]  # the size above is valid for this change counter
+                page[18:20] = b"\x01\x01"  # no log: it is read as it stands
+            file.seek((number - 1) * leaves.PAGE)
+            file.write(page)
 
-
-_PAGE = 4096  # bytes; SQLite's default, which the store never changes
 
 _PLAIN_ADD = (
     f"insert into memories (seq, {', '.join(COLUMNS)}, checksum) values ({', '.join('?' * (len(COLUMNS) + 2))})"
 )
+_FORGOTTEN = "select memory from ledger where action = 'forget'"
+_REVISION = COLUMNS.index("revision")
 
 
 def _carry_memories(damaged: SqliteEngine, fresh: SqliteEngine, kinds: Kinds) -> tuple[int, set[str]]:
+    """Every sound row, by the tables and, around what is broken in them, straight from the pages of the file."""
+    forgotten = {row[0] for row in fresh.rows(_FORGOTTEN)}
     kept: dict[str, Row] = {}
     lost: set[str] = set()
-    for row in _readable(damaged, "memories", f"seq, {', '.join(COLUMNS)}, checksum"):
-        if _is_sound(row, kinds):
-            kept[row[1]] = row
-        else:
-            lost.add(str(row[1]))
+    for row in (*_readable(damaged, "memories", f"{', '.join(COLUMNS)}, checksum"), *_in_pages(damaged)):
+        id = str(row[0])
+        if not _is_sound(row, kinds):
+            lost.add(id)
+        elif id not in forgotten and (id not in kept or row[_REVISION] > kept[id][_REVISION]):
+            kept[id] = row
     with fresh.write():
-        fresh.execute_many(_PLAIN_ADD, [(seq, *row[1:]) for seq, row in enumerate(kept.values(), start=1)])
-    return len(kept), lost - set(kept)
+        fresh.execute_many(_PLAIN_ADD, [(seq, *row) for seq, row in enumerate(kept.values(), start=1)])
+    return len(kept), {id for id in lost - set(kept) - forgotten if id.partition("_")[2].isalnum()}
+
+
+def _in_pages(damaged: SqliteEngine) -> Iterator[Row]:
+    file = Path(damaged.location).read_bytes()
+    for record in leaves.records(file, len(COLUMNS) + 2):
+        yield record[1:]
 
 
 def _is_sound(row: Row, kinds: Kinds) -> bool:
     try:
-        if checksum(row[1:-1]) != row[-1]:
+        if checksum(row[:-1]) != row[-1]:
             return False
-        from_row(row[1:-1], kinds)
+        from_row(row[:-1], kinds)
     except (ValueError, TypeError, RecollectError):
         return False
     return True
 
 
+_CHECKED = frozenset({"links", "tombstones", "meta"})  # tables whose rows end in a checksum
+
+
 def _carry_table(damaged: SqliteEngine, fresh: SqliteEngine, table: str) -> None:
     rows = list(_readable(damaged, table, "*"))
+    if table in _CHECKED:
+        rows = [row for row in rows if _matches(row)]
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         with fresh.write():
             fresh.execute_many(f"insert into {table} values ({marks}) on conflict do nothing", rows)
+
+
+def _matches(row: Row) -> bool:
+    try:
+        return bool(checksum(row[:-1]) == row[-1])
+    except (TypeError, ValueError):
+        return False
 
 
 def _readable(engine: SqliteEngine, table: str, columns: str) -> Iterator[Row]:
@@ -160,7 +186,6 @@ def _readable(engine: SqliteEngine, table: str, columns: str) -> Iterator[Row]:
                 if row[0] not in seen:
                     seen.add(row[0])
                     yield row[1:]
-    yield from _skipping(engine, table, columns, seen)
 
 
 def _one_by_one(
@@ -177,20 +202,5 @@ def _one_by_one(
             rows.append(row)
             edge = row[0]
     except StoreError:
-        pass  # the damage begins here; what lies behind it is reached from the other end and by key
+        pass  # the damage begins here; what lies behind it is reached from the other end
     return rows
-
-
-def _skipping(engine: SqliteEngine, table: str, columns: str, seen: set[int]) -> Iterator[Row]:
-    """Rows in the middle of the damage, asked for one key at a time."""
-    if not seen:
-        return
-    for key in range(1, max(seen) + 1):
-        if key in seen:
-            continue
-        try:
-            row = engine.row(f"select {columns} from {table} where rowid = {key}")
-        except StoreError:
-            continue
-        if row is not None:
-            yield row

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recollect.core.kinds import Kinds
 from recollect.store.engine import Engine
 from recollect.store.memories import Memories
+from recollect.store.meta import Meta
 
 if TYPE_CHECKING:
     from recollect.store.ledger import Ledger
@@ -27,6 +28,7 @@ class Store:
         self.engine = engine
         self.kinds = kinds
         self.memories = Memories(engine, kinds)
+        self._meta = Meta(engine)
         self.project = project or self.meta("project") or "default"
 
     @cached_property
@@ -59,19 +61,12 @@ class Store:
 
         return Vectors(self.engine)
 
-    _META = "select value from meta where name = :name"
-
     def meta(self, name: str) -> str | None:
         """A fact about the store itself, such as the project it belongs to."""
-        row = self.engine.row(self._META, {"name": name})
-        return None if row is None else str(row[0])
-
-    _SET_META = """
-        insert into meta (name, value) values (:name, :value) on conflict (name) do update set value = excluded.value
-    """
+        return self._meta.get(name)
 
     def set_meta(self, name: str, value: str) -> None:
-        self.engine.execute(self._SET_META, {"name": name, "value": value})
+        self._meta.put(name, value)
 
     def close(self) -> None:
         self.engine.close()

@@ -114,8 +114,9 @@ _TABLES = """
     create index outbox_by_projector on outbox (projector, number);
 
     create table meta (
-        name  text primary key,
-        value text not null
+        name     text primary key,
+        value    text not null,
+        checksum integer not null
     );
 """
 

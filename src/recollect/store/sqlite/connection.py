@@ -7,8 +7,10 @@ file with a second SQLite library in one process: closing it drops this one's lo
 
 from __future__ import annotations
 
+import mmap
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,8 +38,10 @@ PATIENCE = 30.0  # seconds a writer queues before it reports the store as busy
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")  # how the keyword index cuts text into words
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
 _BUSY_MS = 10_000  # for SQLite's own short locks: recovery and checkpoints
+_SETTLE_MS = 250  # for emptying the log: a reader in the way is left in peace
 _SAFE = (3, 51, 3)  # first release without the WAL-reset bug
 _BACKPORTS = {(3, 50): 7, (3, 44): 6}
+_FORK_PATIENCE = 5.0  # seconds a fork waits for readers to finish
 _READERS_KEPT = 8  # idle reading connections
 
 Result = TypeVar("Result")
@@ -56,6 +60,23 @@ def require_safe_sqlite(version: str) -> None:
         raise UnsafeSqlite(version)
 
 
+_open_engines: weakref.WeakSet[SqliteEngine] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    for engine in list(_open_engines):
+        engine.before_fork()
+
+
+def _after_fork() -> None:
+    for engine in list(_open_engines):
+        engine.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
 class SqliteEngine:
     """One database file (or one in memory), shared by all threads of this process."""
 
@@ -67,17 +88,18 @@ class SqliteEngine:
         self._read_only = read_only
         self._patience = patience
         self._vfs = vfs
-        self._pid = os.getpid()
         self._closed = False
         self._local = threading.local()
         self._turn = threading.Lock()  # one writing thread at a time
-        self._pool_guard = threading.Lock()
+        self._pool_guard = threading.Condition(threading.Lock())
         self._readers: list[apsw.Connection] = []
+        self._lent = 0  # readers in use
+        self._is_forking = False
         self._writer: apsw.Connection | None = None
         self._durable: bool | None = None  # how the writer syncs just now
         self._lock = FairLock(_beside(path, "-lock"), patience=patience) if path is not None else None
         self._reserve = Reserve(_beside(path, "-reserve")) if path is not None else None
-        self._inherited: list[apsw.Connection] = []  # of the process we were forked from; kept, never closed
+        _open_engines.add(self)
 
     # --- identity -------------------------------------------------------------------------------------------------
 
@@ -102,13 +124,14 @@ class SqliteEngine:
             return
         if self._read_only:
             raise StoreReadOnly(self.location)
-        self._after_fork()
         with self._taking_turn(), self._translated():
             connection = self._begin(durable)
             self._local.writing = connection
             try:
                 yield
                 connection.execute("commit")
+                if self._reserve:
+                    self._reserve.refill()
             finally:
                 self._local.writing = None
                 if connection.in_transaction:
@@ -215,15 +238,32 @@ class SqliteEngine:
         if self._path is None:
             return True
         with self._taking_turn(), self._translated():
-            busy = self._connection_for_writing().execute("pragma wal_checkpoint(truncate)").fetchall()
+            connection = self._connection_for_writing()
+            connection.set_busy_timeout(_SETTLE_MS)  # the lock is held: others must not wait for a stuck reader
+            try:
+                busy = connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+            finally:
+                connection.set_busy_timeout(_BUSY_MS)
+            if self._reserve:
+                self._reserve.refill()
         return bool(busy) and busy[0][0] == 0
+
+    def holds(self, text: str) -> bool:
+        """Do the bytes of the file hold this text, in rows or in what rows left behind?"""
+        if self._path is None or not text:
+            return False
+        with self._path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            return whole.find(text.encode()) >= 0
+
+    def rewrite(self) -> None:
+        """Write the whole file anew, without anything that deleted rows left in the gaps of pages."""
+        with self._taking_turn(), self._translated():
+            self._connection_for_writing().execute("vacuum")
 
     def close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        if self._pid != os.getpid():
-            return
         with self._pool_guard:
             connections = [*self._readers, *([self._writer] if self._writer else [])]
             self._readers, self._writer = [], None
@@ -279,14 +319,18 @@ class SqliteEngine:
     def _borrow(self) -> apsw.Connection:
         if self._closed:
             raise StoreClosed(self.location)
-        self._after_fork()
         if self._path is None:  # in memory there is one connection, so readers wait for the writer
             self._turn.acquire()
             return self._connection_for_writing()
         with self._pool_guard:
+            self._lent += 1
             if self._readers:
                 return self._readers.pop()
-        return self.insist(self._connect_for_reading)
+        try:
+            return self.insist(self._connect_for_reading)
+        except BaseException:
+            self._returned()
+            raise
 
     def _connect_for_reading(self) -> apsw.Connection:
         with self._translated():
@@ -299,10 +343,17 @@ class SqliteEngine:
             self._turn.release()
             return
         with self._pool_guard:
-            if not self._closed and self._pid == os.getpid() and len(self._readers) < _READERS_KEPT:
+            kept = not self._closed and len(self._readers) < _READERS_KEPT
+            if kept:
                 self._readers.append(connection)
-                return
-        connection.close()
+        if not kept:
+            connection.close()
+        self._returned()
+
+    def _returned(self) -> None:
+        with self._pool_guard:
+            self._lent -= 1
+            self._pool_guard.notify_all()
 
     def _connect(self, *, read_only: bool) -> apsw.Connection:
         if self._path is None:
@@ -342,17 +393,27 @@ class SqliteEngine:
         uri = f"{path.absolute().as_uri()}?immutable=1"
         return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=self._vfs)
 
-    def _after_fork(self) -> None:
-        """Connections do not survive a fork: the child opens its own and leaves the parent's alone."""
-        if self._pid == os.getpid():
+    def before_fork(self) -> None:
+        """No connection crosses a fork: SQLite's record of its locks would be copied, the locks themselves not, and
+        acknowledged writes of the child would be lost. Both sides open anew."""
+        if self._path is None or self._closed or self._current is not None:
             return
-        self._inherited += [*self._readers, *([self._writer] if self._writer else [])]
-        self._pid = os.getpid()
+        self._turn.acquire()
+        self._pool_guard.acquire()
+        self._pool_guard.wait_for(lambda: self._lent == 0, timeout=_FORK_PATIENCE)
+        self._is_forking = True
+        for connection in [*self._readers, *([self._writer] if self._writer else [])]:
+            connection.close()
         self._readers, self._writer, self._durable = [], None, None
-        self._local = threading.local()
-        self._turn, self._pool_guard = threading.Lock(), threading.Lock()
         if self._lock:
-            self._lock.abandon()
+            self._lock.close()
+
+    def after_fork(self) -> None:
+        """Let go of what `before_fork` held, in the parent and in the child."""
+        if self._is_forking:
+            self._is_forking = False
+            self._pool_guard.release()
+            self._turn.release()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -361,6 +422,8 @@ class SqliteEngine:
             yield
         except apsw.Error as error:
             raise translate(error, self.location) from error
+        except UnicodeDecodeError as error:
+            raise StoreDamaged(self.location, f"a text in it is not UTF-8 ({error})") from error
 
 
 def translate(error: apsw.Error, location: str) -> StoreError:

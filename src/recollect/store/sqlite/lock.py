@@ -64,10 +64,6 @@ class FairLock:
             os.close(self._fd)
             self._fd = None
 
-    def abandon(self) -> None:
-        """Forget the descriptor without touching the lock: it belongs to the process we were forked from."""
-        self._fd = None
-
     def _open(self) -> int:
         try:
             return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)

@@ -13,9 +13,11 @@ class Reserve:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._is_there = False  # as far as this process knows
 
     def release(self) -> bool:
         """Give the room back to the disk. False when there was none to give."""
+        self._is_there = False
         try:
             self._path.unlink()
         except OSError:
@@ -24,14 +26,18 @@ class Reserve:
 
     def refill(self) -> None:
         """Set the room aside again. No room for it now is fine: the next write tries again."""
+        if self._is_there:
+            return
         try:
             if self._path.exists() and self._path.stat().st_size >= SIZE:
+                self._is_there = True
                 return
             fd = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
         except OSError:
             return
         try:
             _allocate(fd)
+            self._is_there = True
         except OSError:
             self._path.unlink(missing_ok=True)
         finally:
