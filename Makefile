@@ -13,10 +13,11 @@ $(STAMP): pyproject.toml scripts/setup.sh
 	@touch $(STAMP)
 
 demo: setup
-	@$(BIN)/python scripts/demo.py
+	@RECOLLECT_MODELS=$(VENV)/share/models $(BIN)/python scripts/demo.py
 
 test: setup lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --ignore tests/embed
+	RECOLLECT_MODELS=$(VENV)/share/models $(BIN)/python -m pytest -n auto tests/embed
 
 lint: setup
 	$(BIN)/ruff check .
@@ -29,6 +30,7 @@ bench: setup
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/secrets.py
 	$(BIN)/python benchmarks/vectors.py
+	$(BIN)/python benchmarks/retrieval.py
 
 soak: setup
 	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -n 2 tests/faults -s

@@ -12,8 +12,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import recollect
+from recollect.config import Settings
 from recollect.store.check import check
 
 HERE = Path(__file__).parents[1]
@@ -37,6 +39,7 @@ def decisions(folder: Path) -> None:
     run(folder, "init", "--project", "demo")
     drafts = "\n".join(json.dumps(draft) for page in sorted(HERE.glob("docs/decisions/*.md")) for draft in parts(page))
     run(folder, "remember", "--jsonl", stdin=drafts)
+    run(folder, "tend")
     for question in (
         "why not the sqlite3 module of the standard library?",
         "can a forgotten memory be brought back?",
@@ -97,22 +100,35 @@ def conversation(folder: Path) -> None:
         return
     talk = json.loads(TALKS.read_text(encoding="utf-8"))[0]
     turns = [(turn, key) for key, value in talk["conversation"].items() if isinstance(value, list) for turn in value]
-    with recollect.open(folder / "talk.db", project="talk") as memory:
-        start = time.perf_counter()
-        memory.remember_all(
-            recollect.Draft(f"{turn['speaker']}: {turn['text']}", kind="episode", session=key, tags=[turn["dia_id"]])
-            for turn, key in turns
-        )
-        taken = time.perf_counter() - start
-        say(f"{len(turns)} turns remembered in {taken:.2f} s")
-        found = asked = 0
-        for question in talk["qa"]:
-            gold = {id for id in question.get("evidence", []) if re.fullmatch(r"D\d+:\d+", id)}
-            if gold and question["category"] != 5:
-                hits = memory.recall(question["question"], k=10, track=False)
-                asked += 1
-                found += bool(gold & {tag for hit in hits for tag in hit.memory.tags})
-        say(f"{asked} questions by keyword alone: evidence among the first ten for {found} ({found / asked:.0%})")
+    for embedder, how in (("none", "by keyword alone"), ("pack:potion", "with the tiny model pack")):
+        with recollect.open(folder / "talk.db", project="talk", settings=Settings(embedder=embedder)) as memory:
+            if memory.count() == 0:
+                start = time.perf_counter()
+                memory.remember_all(map(episode, turns))
+                say(f"{len(turns)} turns remembered in {time.perf_counter() - start:.2f} s")
+            if embedder != "none" and memory.tend() is None:
+                say("(no model pack is installed; `recollect models install potion` fetches one)")
+                return
+            found, asked = evidence_found(memory, talk["qa"])
+            say(f"{asked} questions {how}: evidence among the first ten for {found} ({found / asked:.0%})")
+
+
+def episode(said: tuple[dict[str, str], str]) -> recollect.Draft:
+    turn, session = said
+    return recollect.Draft(
+        turn["text"] or "(a photo)", kind="episode", session=session, source_role=turn["speaker"], tags=[turn["dia_id"]]
+    )
+
+
+def evidence_found(memory: recollect.Recollect, questions: list[dict[str, Any]]) -> tuple[int, int]:
+    found = asked = 0
+    for question in questions:
+        gold = {id for id in question.get("evidence", []) if re.fullmatch(r"D\d+:\d+", id)}
+        if gold and question["category"] != 5:
+            hits = memory.recall(question["question"], k=10, track=False)
+            asked += 1
+            found += bool(gold & {tag for hit in hits for tag in hit.memory.tags})
+    return found, asked
 
 
 def title(text: str) -> None:

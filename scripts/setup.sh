@@ -20,3 +20,9 @@ if [ ! -d "$venv/share/naughty" ] && command -v npm >/dev/null; then
     rmdir "$venv/share/naughty"
   fi
 fi
+
+# The offline model packs, for the tests that run the real models; without them those say so and skip.
+for pack in potion arctic; do
+  [ -d "$venv/share/models/$pack" ] || RECOLLECT_MODELS="$venv/share/models" "$venv/bin/recollect" models install "$pack" ||
+    echo "note: the model pack $pack could not be fetched" >&2
+done

@@ -219,7 +219,7 @@ def test_a_sqlite_with_the_wal_reset_bug_is_refused(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["3.51.3", "3.53.4", "3.54.1", "3.50.7", "3.44.6", "4.0.0"])
 def test_a_mended_sqlite_is_accepted(version: str) -> None:
-    require_safe_sqlite(version)
+    assert require_safe_sqlite(version) is None  # type: ignore[func-returns-value]
 
 
 def test_only_one_sqlite_library_is_loaded() -> None:

@@ -106,7 +106,7 @@ class Recipe:
     rerank_top: int = 20
     # weigh: what each piece of evidence is worth, by how good the vectors are; empty means ranks are fused instead
     evidence: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)
-    middle: float = 6.0  # the sum of evidence at which a memory is as likely to answer as not
+    middle: float = 4.5  # the sum of evidence at which a memory is as likely to answer as not
 
 
 # "personal" is the keyword channel over the person's own file: its words count as much as the project's.
