@@ -28,7 +28,7 @@ lint: setup
 
 bench: setup
 	$(BIN)/python benchmarks/store.py
-	$(BIN)/python benchmarks/secrets.py
+	$(BIN)/python benchmarks/secret_scanner.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/retrieval.py
 

@@ -74,6 +74,8 @@ def fingerprint(text: str) -> str:
 
 def names(text: str) -> list[str]:
     """The identifier-like words of `text`: camelCase, snake_case, dotted, paths, flags, versions."""
+    if _INNER.search(text) is None:  # most prose holds none
+        return []
     found = (match.strip(".:-/\\#+@$") for match in _NAME.findall(text))
     return [name for name in found if 1 < len(name) <= _MAX_NAME and _INNER.search(name)]
 

@@ -21,6 +21,7 @@ class Rivals:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._is_empty = store.memories.is_empty()
         self._said: dict[frozenset[str], Memory] = {}
 
     def of(self, memory: Memory) -> list[Memory]:
@@ -28,7 +29,7 @@ class Rivals:
             return []
         words = topic(memory.content)
         said = self._said.get(frozenset(words))
-        known = self._known(words) if len(words) > 1 else []
+        known = self._known(words) if len(words) > 1 and not self._is_empty else []
         return [*known, *([said] if said else [])]
 
     def add(self, memory: Memory) -> None:

@@ -123,6 +123,8 @@ def _payload(given: Mapping[str, Any] | Payload | None, rule: KindRule) -> Paylo
 
 
 def _labels(given: Sequence[str], field: str) -> tuple[str, ...]:
+    if given == ():
+        return ()
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise InvalidField(field, "expected a list of texts")
     if len(given) > LABELS:

@@ -202,9 +202,12 @@ class Memories:
         return self._ranked(best)
 
     _SHARING = f"""
-        select {_M_NAMES}, m.checksum from memories m
+        select {_M_NAMES}, m.checksum from memories m not indexed
          where m.seq in ({{seqs}}) and m.project = :project and m.status in ({_OPEN}) order by m.seq desc
     """
+
+    def is_empty(self) -> bool:
+        return self._engine.row("select 1 from memories limit 1") is None
 
     def sharing(self, words: Sequence[str], project: str, *, limit: int) -> list[Memory]:
         """Open memories that hold all of `words`, newest first."""
