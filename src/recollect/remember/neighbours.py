@@ -11,7 +11,7 @@ from recollect.core.records import Memory
 from recollect.remember.resolve import topic
 from recollect.store.store import Store
 
-_MOST_TOPIC = 8  # words asked for together; the longest say most
+_MOST_TOPIC = 4  # words asked for together: the longest say most, and a rival need share only three quarters of all
 _MOST_RIVALS = 4
 _UNWEIGHED = frozenset({Kind.EPISODE, Kind.PASSAGE})  # evidence: kept as it was said, whatever else was said
 
