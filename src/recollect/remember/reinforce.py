@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from recollect.core.ids import MemoryId
-from recollect.core.ledger import Change
 from recollect.core.records import Memory
 from recollect.remember.hand import Hand
 from recollect.store.codec import difference
 from recollect.store.store import Store
+
+if TYPE_CHECKING:
+    from recollect.core.ledger import Change
 
 STRIDE = 5  # accesses without correction that earn one gain
 GAIN = 0.05
@@ -43,6 +46,8 @@ def note_access(store: Store, ids: Sequence[MemoryId], hand: Hand) -> None:
             store.memories.update(memory, used)
             before, after = difference(memory, used)
             if after:
-                changes.append(Change("reinforce", memory.id, f"used {used.access_count} times", before, after))
+                from recollect.core.ledger import Change as Entry  # one access in five changes anything
+
+                changes.append(Entry("reinforce", memory.id, f"used {used.access_count} times", before, after))
         if changes:
             store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from recollect.core.errors import RecollectError
 from recollect.interfaces.cli.console import Console, exit_code
@@ -86,7 +86,17 @@ def full_parser() -> argparse.ArgumentParser:
     return top
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Help of a fixed width: asking the terminal for its own loads modules that no command needs."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=98)
+
+
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Formatter, **options})
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"recollect: {message}\n  → `{self.prog} --help` shows what it takes.\n")
 
