@@ -60,7 +60,7 @@ def open(
         patience=chosen.busy_timeout,
     )
     recipe = RECIPES[chosen.recipe]
-    beside = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else None
+    beside, trouble = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else (None, ())
     channels: list[Channel] = [KeywordChannel(store, recipe)]
     if beside is not None:
         channels.append(KeywordChannel(beside, recipe, name="personal"))
@@ -79,7 +79,7 @@ def open(
             store=store,
             dense=dense,
             tier=_tier(embedder),
-            notes=notes,
+            notes=(*notes, *trouble),
         ),
         clock=clock or _now,
         identity=identity,
@@ -117,15 +117,15 @@ def _tier(embedder: Embedder | None) -> Tier:
     return "small" if embedder.model in SMALL_MODELS else "strong"
 
 
-def _personal(kinds: Kinds, *, read_only: bool) -> Store | None:
-    """The person's own store, if they have one. Trouble with it must not keep the project's from answering."""
+def _personal(kinds: Kinds, *, read_only: bool) -> tuple[Store | None, tuple[str, ...]]:
+    """The person's own store, if they have one. Trouble with it is told and keeps nobody from answering."""
     path = user_store_path()
     if not os.path.exists(path):  # False, not an error, when the home directory cannot be read
-        return None
+        return None, ()
     try:
-        return open_store(path, kinds, create=False, read_only=read_only)
-    except StoreError:
-        return None
+        return open_store(path, kinds, create=False, read_only=read_only), ()
+    except StoreError as error:
+        return None, (f"personal: {error}",)
 
 
 def kinds_of(settings: Settings) -> Kinds:

@@ -250,7 +250,9 @@ def test_a_broken_personal_file_does_not_keep_the_project_from_answering(sh: She
     (home / "recollect").mkdir(parents=True)
     (home / "recollect" / "memory.db").write_bytes(b"rubbish" * 1000)
     sh.json("remember", "The project likes flint.")
-    assert len(sh.json("recall", "flint")["hits"]) == 1
+    answer = sh.json("recall", "flint")
+    assert len(answer["hits"]) == 1
+    assert any(note.startswith("personal: ") for note in answer["notes"])
 
 
 def test_the_installed_command_works_in_a_process_of_its_own(tmp_path: Path) -> None:
