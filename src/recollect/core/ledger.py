@@ -35,6 +35,7 @@ Action: TypeAlias = Literal[
     "migrate",
     "restore",
     "repair",
+    "index",
 ]
 
 GENESIS = "0" * 64  # what the first entry is chained to

@@ -28,6 +28,7 @@ class Filter:
     files: frozenset[str] = frozenset()
     modules: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
+    documents: frozenset[str] = frozenset()  # ids of the documents a passage may come from
     session: str | None = None
     since: datetime | None = None
     until: datetime | None = None

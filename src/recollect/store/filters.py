@@ -21,6 +21,7 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
     condition.one_of("m.visibility", "visibility", filter.visibilities)
     condition.facet("file", filter.files)
     condition.facet("module", filter.modules)
+    condition.facet("document", filter.documents)
     condition.facet("tag", [tag.casefold() for tag in filter.tags])
     if filter.session is not None:
         condition.add("m.session = :session", session=filter.session)

@@ -57,7 +57,7 @@ class Ledger:
 
     _LAST_ACT = """
         select act from ledger
-         where undoes is null and action not in ('reinforce', 'migrate', 'salvage', 'restore', 'repair')
+         where undoes is null and action not in ('reinforce', 'migrate', 'salvage', 'restore', 'repair', 'index')
            and act not in (select undoes from ledger where undoes is not null)
            {which}
          order by number desc limit 1

@@ -24,7 +24,6 @@ from recollect.store.sqlite import ivf, search
 _NAMES = ", ".join(COLUMNS)
 _M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
 _MARKS = ", ".join("?" for _ in COLUMNS)
-_INDEXED = ("content", "tags", "files", "modules", "span")  # columns the keyword index is made of
 _OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
 _CHUNK = 500  # ids per statement
 
@@ -82,7 +81,7 @@ class Memories:
         changed = self._engine.execute(self._UPDATE, {**params, "checksum": checksum(new), "expected": before.revision})
         if changed != 1:
             raise StaleEdit(before.id, expected=before.revision, found=self.get(before.id).revision)
-        if any(old[COLUMNS.index(name)] != new[COLUMNS.index(name)] for name in _INDEXED):
+        if _entry(before, old) != _entry(after, new) or [*facets(before)] != [*facets(after)]:
             self._reindex(before, old, after, new)
 
     _DELETE = "delete from memories where seq = :seq"
@@ -253,6 +252,18 @@ class Memories:
             around.setdefault(id, {})[distance] = said[seq]
         return around
 
+    _OF_DOCUMENT = f"""
+        select {_M_NAMES}, m.checksum from facets f join memories m on m.seq = f.seq
+         where f.facet = 'document' and f.value = :document and m.project = :project order by f.seq
+    """
+
+    def of_document(self, document: str, project: str) -> list[Memory]:
+        """The passages cut from one document, whatever their status, oldest row first."""
+        return [
+            self._checked(row)
+            for row in self._engine.rows(self._OF_DOCUMENT, {"document": document, "project": project})
+        ]
+
     _ADMITTED = f"""
         select {_M_NAMES}, m.checksum from memories m
          where m.id in (select value from json_each(:ids)) and {{where}} order by m.seq
@@ -370,6 +381,8 @@ def facets(memory: Memory) -> Iterator[tuple[str, str]]:
         yield "file", file
     for module in memory.modules:
         yield "module", module
+    if memory.span is not None and memory.span.document is not None:
+        yield "document", memory.span.document
 
 
 def _numbered(first: int, memories: Sequence[Memory], rows: Sequence[Row]) -> Iterator[tuple[int, Memory, Row]]:
