@@ -17,7 +17,7 @@ from recollect.core.drafts import Draft, Receipt
 from recollect.core.ids import MemoryId
 from recollect.core.ledger import Entry
 from recollect.core.links import Link
-from recollect.core.query import DEFAULT_K, Briefing, Filter
+from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode
 from recollect.core.records import Memory
 from recollect.remember.undo import Undone
 from recollect.store.memories import Order, Page
@@ -79,6 +79,9 @@ class AsyncRecollect:
         phase: str | None = None,
         files: Sequence[str] = (),
         recent_calls: Sequence[str] = (),
+        mode: Mode = "hybrid",
+        last_sessions: int | None = None,
+        around: str | None = None,
         track: bool = True,
     ) -> Briefing:
         return await asyncio.to_thread(
@@ -89,6 +92,9 @@ class AsyncRecollect:
             phase=phase,
             files=files,
             recent_calls=recent_calls,
+            mode=mode,
+            last_sessions=last_sessions,
+            around=around,
             track=track,
         )
 

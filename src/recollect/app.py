@@ -13,10 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import InvalidField, NothingToUndo, RecollectError
+from recollect.core.errors import InvalidField, NothingToUndo, RecollectError, UnknownChoice
 from recollect.core.ids import MemoryId
 from recollect.core.ports import Clock, Identity, Projector
-from recollect.core.query import DEFAULT_K, Briefing, Filter, Query
+from recollect.core.query import DEFAULT_K, MODES, Briefing, Filter, Mode, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
 from recollect.core.text import require_storable
@@ -41,6 +41,11 @@ def quiet(done: int, waiting: int) -> None:
     """Progress that nobody watches."""
 
 
+def nowhere() -> str | None:
+    """The commit of a memory that belongs to no work tree."""
+    return None
+
+
 class Recollect:
     """One open memory. Safe to share between threads; close it or use it in a `with` block."""
 
@@ -55,6 +60,7 @@ class Recollect:
         projectors: Sequence[Projector] = (),
         personal: Store | None = None,
         embedder: Embedder | None = None,
+        commit: Callable[[], str | None] = nowhere,
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -64,6 +70,7 @@ class Recollect:
         self._identity = identity
         self._actor = actor
         self._projectors = projectors
+        self._commit = commit  # the one the project's files are at
 
     # --- remember -------------------------------------------------------------------------------------------------
 
@@ -76,7 +83,7 @@ class Recollect:
         from recollect.remember.remember import remember
 
         return remember(
-            list(drafts),
+            [self._placed(draft) for draft in drafts],
             self._store,
             now=self._now(),
             identity=self._identity,
@@ -151,9 +158,18 @@ class Recollect:
         phase: str | None = None,
         files: Sequence[str] = (),
         recent_calls: Sequence[str] = (),
+        mode: Mode = "hybrid",
+        last_sessions: int | None = None,
+        around: str | None = None,
         track: bool = True,
     ) -> Briefing:
-        """The right few memories for a question, best first."""
+        """The right few memories for a question, best first.
+
+        `last_sessions` looks only at the newest so many; `around` only at those around an event, named by a memory's
+        id or by words. `filter` has the rest, "as of" a date included.
+        """
+        if mode not in MODES:
+            raise UnknownChoice("mode", mode, MODES)
         query = Query(
             text=text,
             k=max(0, k),
@@ -161,6 +177,9 @@ class Recollect:
             phase=None if phase is None else choose(Phase, phase, "phase"),
             files=tuple(files),
             recent_calls=tuple(recent_calls),
+            mode=mode,
+            last_sessions=last_sessions,
+            around=around,
         )
         return self._noted(recall(query, self._senses, now=self._clock()), track=track)
 
@@ -180,7 +199,9 @@ class Recollect:
         chosen = None if phase is None else choose(Phase, phase, "phase")
         room = PLAIN_BUDGET if chosen is None else BUDGETS[chosen]
         room = room if budget is None else Budget(max(0, budget), room.shares)
-        query = Query(text=text, k=_MOST_BRIEFED, filter=filter or Filter(), phase=chosen, files=tuple(files))
+        query = Query(
+            text, k=_MOST_BRIEFED, filter=filter or Filter(), phase=chosen, files=tuple(files), explicit=False
+        )
         briefing = recall(query, self._senses, now=self._clock(), budget=room)
         text = fence(briefing.hits, nonce=os.urandom(8).hex())
         return self._noted(replace(briefing, text=text), track=track)
@@ -290,6 +311,12 @@ class Recollect:
             why = redact(require_storable(why, "why")).text
         at = self._now()
         return Hand(self._actor, at, self._identity("act", at), why)
+
+    def _placed(self, draft: Draft) -> Draft:
+        """A draft about files knows the commit they were at, so that a later change of them can be noticed."""
+        if not draft.files or draft.commit is not None:
+            return draft
+        return replace(draft, commit=self._commit())
 
     def _now(self) -> datetime:
         at = self._clock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from recollect.config import Settings, load_settings
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
-from recollect.core.ports import Channel, Clock, Identity
+from recollect.core.ports import Changes, Channel, Clock, Identity
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.recall import Senses
@@ -79,6 +80,7 @@ def open(
             store=store,
             dense=dense,
             tier=_tier(embedder),
+            changes=_changes(file),
             notes=(*notes, *trouble),
         ),
         clock=clock or _now,
@@ -86,6 +88,7 @@ def open(
         actor=actor or chosen.actor or _login(),
         personal=beside,
         embedder=embedder,
+        commit=partial(_commit, file),
     )
 
 
@@ -103,6 +106,22 @@ def _embedder(setting: str) -> tuple[Embedder | None, tuple[str, ...]]:
     if choice.embedder is None:
         return None, choice.notes if setting != "auto" else ()
     return CachedEmbedder(choice.embedder, NoCache()), choice.notes
+
+
+def _commit(file: Path | None) -> str | None:
+    from recollect.files.commit import current_commit  # only those who remember something about files pay
+
+    return None if file is None or file.parent.name != FOLDER else current_commit(file.parent.parent)
+
+
+def _changes(file: Path | None) -> Changes | None:
+    """The work tree beside the store; a store elsewhere has none."""
+    root = None if file is None or file.parent.name != FOLDER else file.parent.parent
+    if root is None or not os.path.exists(root / ".git"):
+        return None
+    from recollect.files.changes import GitChanges
+
+    return GitChanges(root)
 
 
 def _dense(store: Store, embedder: Embedder, recipe: Recipe) -> DenseChannel:

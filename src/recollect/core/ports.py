@@ -1,10 +1,11 @@
-"""The ports strangers plug into, and the small callables the house takes as arguments. Protocols only."""
+"""The ports strangers plug into and the small callables the house takes as arguments: protocols, and what they give."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
@@ -58,3 +59,30 @@ class Tokenizer(Protocol):
     def exact(self) -> bool: ...
 
     def count(self, text: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a memory anchored to a symbol stands against the source as it is now."""
+
+    state: Literal["valid", "moved", "stale"]
+    note: str = ""  # where it moved to, what changed
+    factor: float = 1.0  # what is left of its score
+
+
+class Anchors(Protocol):
+    """Verifies memories against the symbols they are about. Those it knows nothing of are left out."""
+
+    def standing(self, memories: Sequence[Memory]) -> Mapping[MemoryId, Standing]: ...
+
+
+class Changes(Protocol):
+    """What happened to files since a memory was made."""
+
+    def changed(self, files: Sequence[str], *, since: str) -> Sequence[str]:
+        """Those of `files` that differ from what they were at a commit. An unknown commit is no change."""
+        ...
+
+    def modified(self, file: str) -> datetime | None:
+        """When a file was last written; nothing when it is not there."""
+        ...

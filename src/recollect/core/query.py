@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Phase, Scope, Source, Status, Visibility
 
 QueryType: TypeAlias = Literal["identifier", "structural", "semantic"]
+Mode: TypeAlias = Literal["hybrid", "keyword", "dense"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 DEFAULT_K = 8
 
@@ -29,13 +31,15 @@ class Filter:
     modules: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     documents: frozenset[str] = frozenset()  # ids of the documents a passage may come from
-    session: str | None = None
+    sessions: frozenset[str] = frozenset()
+    except_sessions: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
     min_confidence: float = 0.0  # of the stored confidence; the faded one is judged when scoring
     min_trust: float = 0.0
     needs_review: bool | None = None
     pinned: bool | None = None
+    as_of: datetime | None = None  # what held then: superseded statements too, if they were closed only later
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,10 @@ class Query:
     phase: Phase | None = None
     files: tuple[str, ...] = ()  # files in play, for the graph and for packing
     recent_calls: tuple[str, ...] = ()  # tools the agent just used
-    as_of: datetime | None = None
+    mode: Mode = "hybrid"
+    last_sessions: int | None = None  # only the newest so many
+    around: str | None = None  # only the sessions around an event: a memory's id, or words to find it by
+    explicit: bool = True  # somebody asked; False when memory is handed over unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,7 @@ class Candidate:
     reasons: tuple[str, ...] = ()
     memory: Memory | None = None
     factors: Mapping[str, float] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()  # why it may no longer hold
 
     def plus(self, share: float, *, because: str) -> Candidate:
         """This candidate with `share` added and the reason kept."""
@@ -90,6 +98,7 @@ class Hit:
     citation: str
     factors: Mapping[str, float]
     reasons: tuple[str, ...]
+    doubts: tuple[str, ...] = ()  # why it may no longer hold
 
     @property
     def id(self) -> MemoryId:

@@ -99,6 +99,7 @@ def hit_json(hit: Hit) -> Json:
         "citation": hit.citation,
         "factors": dict(hit.factors),
         "reasons": list(hit.reasons),
+        "doubts": list(hit.doubts),
         "memory": memory_json(hit.memory),
     }
 

@@ -214,10 +214,10 @@ class _Evidence:
         if window is None or window.event or at is None:
             return 0.0
         days = window.distance(at).total_seconds() / 86_400
-        if days == 0:
+        if window.holds(at):
             precise = window.start is not None and window.end is not None and (window.end - window.start).days < _SEASON
             return 1.0 if precise else 0.3
-        late = window.end is not None and at >= window.end
+        late = window.side == "in" and window.end is not None and at >= window.end
         return math.exp(-days / 7) if late else 0.0
 
     def _telling_turn(self, memory: Memory) -> dict[str, float]:

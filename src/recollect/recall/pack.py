@@ -74,6 +74,7 @@ def _hit(candidate: Candidate) -> Hit:
         citation=cite(memory),
         factors=candidate.factors,
         reasons=candidate.reasons,
+        doubts=candidate.doubts,
     )
 
 

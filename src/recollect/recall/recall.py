@@ -1,4 +1,4 @@
-"""The verb recall, told as a story: read → gather → fuse → boost → score → rerank → pack.
+"""The verb recall, told as a story: read → gather → fuse → boost → score → doubt → rerank → pack.
 
 Never writes; the façade notes the access. Whatever was skipped is in the briefing's notes.
 """
@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol
 
 from recollect.core.kinds import Kinds
-from recollect.core.ports import Channel, Neighbourhood, Reranker, Tokenizer
+from recollect.core.ports import Anchors, Changes, Channel, Neighbourhood, Reranker, Tokenizer
 from recollect.core.query import Briefing, Candidate, Query, Reading
 from recollect.recall.boost import boost
 from recollect.recall.context import beside, surroundings, terms
+from recollect.recall.doubt import doubt
 from recollect.recall.evidence import weigh
 from recollect.recall.fuse import fuse
-from recollect.recall.gather import gather
+from recollect.recall.gather import Gathered, gather
 from recollect.recall.pack import ESTIMATE, pack
 from recollect.recall.question import question
 from recollect.recall.read import read
@@ -41,6 +42,8 @@ class Senses:
     kinds: Kinds
     recipe: Recipe
     neighbourhood: Neighbourhood | None = None
+    changes: Changes | None = None  # what happened to files since
+    anchors: Anchors | None = None  # what became of symbols
     reranker: Reranker | None = None
     tokenizer: Tokenizer = ESTIMATE
     store: Store | None = None  # where evidence is looked up
@@ -52,16 +55,21 @@ class Senses:
 def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
     """The right few memories for a question, cited and packed, with every reason kept on them."""
     recipe = senses.recipe
+    query, narrow = _narrowed(query, senses)
     reading = read(query)
-    gathered = gather(query, reading, senses.channels, deadline=recipe.deadline)
+    gathered = _gathered(query, reading, senses)
     fused = fuse(gathered.channels, weights=recipe.channels[reading.type], damping=recipe.damping)
-    if recipe.evidence:
+    if recipe.evidence and query.mode != "dense":
         fused = _weighed(fused, query, reading, senses, now)
     near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
-    scored = score(near, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
-    ranked, trouble = rerank(scored, senses.reranker, question=query.text, top=recipe.rerank_top)
+    held = _held(near, query, now)
+    scored = score(held, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
+    firm = doubt(
+        scored, top=recipe.rerank_top, kinds=senses.kinds, now=now, changes=senses.changes, anchors=senses.anchors
+    )
+    ranked, trouble = rerank(firm, senses.reranker, question=query.text, top=recipe.rerank_top)
     packed = pack(ranked, k=query.k, budget=budget, tokenizer=senses.tokenizer)
-    notes = [*senses.notes, *gathered.notes, *([trouble] if trouble else []), *packed.notes]
+    notes = [*senses.notes, *narrow, *gathered.notes, *([trouble] if trouble else []), *packed.notes]
     return Briefing(
         hits=packed.hits,
         text="",
@@ -69,6 +77,40 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
         notes=tuple(notes),
         query_type=reading.type,
     )
+
+
+def _narrowed(query: Query, senses: Senses) -> tuple[Query, tuple[str, ...]]:
+    if senses.store is None or (query.last_sessions is None and query.around is None):
+        return query, ()
+    from recollect.recall.period import narrowed  # few questions name sessions
+
+    return narrowed(query, senses.store)
+
+
+def _gathered(query: Query, reading: Reading, senses: Senses) -> Gathered:
+    """Every channel the mode allows. Without vectors a question by meaning is answered by words, and says so."""
+    deadline = senses.recipe.deadline
+    if query.mode == "hybrid":
+        return gather(query, reading, senses.channels, deadline=deadline)
+    by_words = [channel for channel in senses.channels if channel.name != "dense"]
+    if query.mode == "keyword":
+        return gather(query, reading, by_words, deadline=deadline)
+    by_meaning = [channel for channel in senses.channels if channel.name == "dense"]
+    gathered = gather(query, reading, by_meaning, deadline=deadline)
+    if any(gathered.channels.values()):
+        return gathered
+    instead = gather(query, reading, by_words, deadline=deadline)
+    why = gathered.notes or ["dense: nothing to compare with"]
+    return Gathered(instead.channels, [*why, "answered by keyword instead", *instead.notes])
+
+
+def _held(ranking: Sequence[Candidate], query: Query, now: datetime) -> list[Candidate]:
+    """Without statements whose time is over."""
+    at = query.filter.as_of or now
+    return [one for one in ranking if one.memory is None or (one.memory.valid_until or _ALWAYS) > at]
+
+
+_ALWAYS = datetime.max.replace(tzinfo=UTC)
 
 
 def _weighed(
@@ -79,9 +121,13 @@ def _weighed(
     if senses.store is None or not candidates:
         return candidates
     asked = question(query.text[:_MOST_READ], now)
+    if asked.window is not None and asked.window.event:
+        from recollect.recall.period import placed
+
+        asked = replace(asked, window=placed(asked.window, query.filter, senses.store))
     everyone = [*candidates, *beside(candidates, query, asked, senses.store)]
     tier: Tier = "none"
-    if senses.dense is not None and any("dense" in one.factors for one in candidates):
+    if senses.dense is not None and query.mode == "hybrid" and any("dense" in one.factors for one in candidates):
         everyone, tier = _measured(everyone, query, senses.dense), senses.tier
     words = terms(reading, asked, senses.store)
     return weigh(

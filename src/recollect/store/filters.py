@@ -14,7 +14,7 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
     """The condition and its parameters."""
     condition = _Condition()
     condition.add("m.project = :project", project=project)
-    condition.one_of("m.status", "status", filter.statuses)
+    _standing(condition, filter)
     condition.one_of("m.kind", "kind", filter.kinds)
     condition.one_of("m.source", "source", filter.sources)
     condition.one_of("m.scope", "scope", filter.scopes)
@@ -23,8 +23,8 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
     condition.facet("module", filter.modules)
     condition.facet("document", filter.documents)
     condition.facet("tag", [tag.casefold() for tag in filter.tags])
-    if filter.session is not None:
-        condition.add("m.session = :session", session=filter.session)
+    condition.one_of("m.session", "session", filter.sessions)
+    condition.none_of("m.session", "other", filter.except_sessions)
     if filter.since is not None:
         condition.add("coalesce(m.event_at, m.created_at) >= :since", since=to_ms(filter.since))
     if filter.until is not None:
@@ -39,6 +39,24 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
     if filter.pinned is not None:
         condition.add("m.pinned = :pinned", pinned=int(filter.pinned))
     return condition.sql, condition.params
+
+
+# Closed statements that held until some moment, and so still answer for the time before it.
+_ONCE_HELD = "m.status in ('superseded', 'expired') and m.valid_until > :as_of"
+
+
+def _standing(condition: _Condition, filter: Filter) -> None:
+    if filter.as_of is None:
+        condition.one_of("m.status", "status", filter.statuses)
+        return
+    shown = {f"status{index}": str(status) for index, status in enumerate(sorted(filter.statuses))}
+    listed = ", ".join(f":{name}" for name in shown) or "''"
+    condition.add(
+        f"(m.status in ({listed}) or {_ONCE_HELD}) and (m.valid_until is null or m.valid_until > :as_of) "
+        "and coalesce(m.event_at, m.created_at) <= :as_of",
+        as_of=to_ms(filter.as_of),
+        **shown,
+    )
 
 
 class _Condition:
@@ -60,6 +78,11 @@ class _Condition:
         if listed := sorted(str(value) for value in values):
             params = {f"{name}{index}": value for index, value in enumerate(listed)}
             self.add(f"{column} in ({', '.join(f':{key}' for key in params)})", **params)
+
+    def none_of(self, column: str, name: str, values: Iterable[str]) -> None:
+        if listed := sorted(values):
+            params = {f"{name}{index}": value for index, value in enumerate(listed)}
+            self.add(f"({column} is null or {column} not in ({', '.join(f':{key}' for key in params)}))", **params)
 
     def facet(self, facet: str, values: Iterable[str]) -> None:
         if listed := sorted(values):

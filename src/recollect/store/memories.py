@@ -284,6 +284,16 @@ class Memories:
         sql = f"select {_M_NAMES}, m.checksum from memories m where m.seq in ({listed}) and {condition} order by m.seq"
         return self._page(self._engine.rows(sql, params))
 
+    # Sessions by when they began; those that began together, by the order in which they were recorded.
+    _SESSIONS = """
+        select session, min(coalesce(event_at, created_at)) as began, min(seq) as first from memories
+         where project = :project and session is not null group by session order by began, first
+    """
+
+    def sessions(self, project: str) -> list[str]:
+        """All sessions that memories belong to, oldest first."""
+        return [row[0] for row in self._engine.rows(self._SESSIONS, {"project": project})]
+
     _SEQS_OF = "select id, seq from memories where id in (select value from json_each(:ids))"
 
     def seqs(self, ids: Sequence[str]) -> dict[str, int]:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from recollect.app import Recollect
-from recollect.core.query import DEFAULT_K, Briefing, Hit
+from recollect.core.query import DEFAULT_K, MODES, Briefing, Hit
 from recollect.core.records import Memory
 from recollect.core.text import excerpt
 from recollect.interfaces.cli.console import FINE, Console, filter_arguments, filter_from, given_text, open_from
@@ -22,6 +22,10 @@ def arguments_recall(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="the question; read from stdin when absent or -")
     parser.add_argument("-k", type=int, default=DEFAULT_K, metavar="N", help=f"at most this many (default {DEFAULT_K})")
     parser.add_argument("--phase", help=_PHASES)
+    parser.add_argument("--mode", choices=MODES, default="hybrid", help="by words and meaning, or one of them")
+    parser.add_argument("--last-sessions", type=int, metavar="N", help="only the newest N sessions")
+    parser.add_argument("--around", metavar="EVENT", help="only the sessions around an event: an id, or words")
+    parser.add_argument("--in-play", action="append", default=[], metavar="FILE", help="a file being worked on")
     parser.add_argument("--explain", action="store_true", help="show the path and every factor of each result")
     parser.add_argument("--no-track", action="store_true", help="do not count the access")
     filter_arguments(parser)
@@ -31,7 +35,17 @@ def run_recall(args: argparse.Namespace, console: Console) -> int:
     question, filter = given_text(args.text, "question"), filter_from(args)
     with open_from(args) as memory:
         _check_kinds(memory, filter.kinds)
-        briefing = memory.recall(question, k=args.k, phase=args.phase, filter=filter, track=not args.no_track)
+        briefing = memory.recall(
+            question,
+            k=args.k,
+            phase=args.phase,
+            filter=filter,
+            files=args.in_play,
+            mode=args.mode,
+            last_sessions=args.last_sessions,
+            around=args.around,
+            track=not args.no_track,
+        )
     if console.json:
         console.value(briefing_json(briefing))
         return FINE
@@ -168,6 +182,8 @@ def _show_hit(console: Console, number: int, hit: Hit, *, explain: bool) -> None
     console.line(
         f"   {one.id} · score {hit.score:.2f} · confidence {hit.confidence:.2f} · {when} · {one.source}{about}"
     )
+    for doubt in hit.doubts:
+        console.line(f"   ? {doubt}")
     if explain:
         console.line("   because " + ", ".join(hit.reasons))
         console.line("   " + "  ".join(f"{name} {value:.3f}" for name, value in sorted(hit.factors.items())))

@@ -108,13 +108,15 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--file", **many, help="only about this file")  # type: ignore[arg-type]
     parser.add_argument("--module", **many, help="only about this module")  # type: ignore[arg-type]
     parser.add_argument("--tag", **many, help="only with this tag")  # type: ignore[arg-type]
-    parser.add_argument("--session", help="only of this session")
+    parser.add_argument("--session", **many, help="only of this session")  # type: ignore[arg-type]
+    parser.add_argument("--document", **many, help="only passages of this document")  # type: ignore[arg-type]
     parser.add_argument("--since", metavar="DATE", help="from this day on")
     parser.add_argument("--until", metavar="DATE", help="before this day")
     parser.add_argument("--min-confidence", type=float, default=0.0, metavar="0-1", help="at least this sure")
     parser.add_argument("--min-trust", type=float, default=0.0, metavar="X", help="from sources trusted at least this")
     parser.add_argument("--needs-review", action="store_true", default=None, help="only what waits for review")
     parser.add_argument("--pinned", action="store_true", default=None, help="only pinned ones")
+    parser.add_argument("--as-of", metavar="DATE", help="what held on that day, superseded since or not")
 
 
 def filter_from(args: argparse.Namespace) -> Filter:
@@ -130,13 +132,15 @@ def filter_from(args: argparse.Namespace) -> Filter:
         files=frozenset(args.file),
         modules=frozenset(args.module),
         tags=frozenset(args.tag),
-        session=args.session,
+        sessions=frozenset(args.session),
+        documents=frozenset(args.document),
         since=moment(args.since, "since"),
         until=moment(args.until, "until"),
         min_confidence=share(args.min_confidence, "min-confidence"),
         min_trust=args.min_trust,
         needs_review=args.needs_review,
         pinned=args.pinned,
+        as_of=moment(args.as_of, "as-of"),
     )
 
 
