@@ -85,7 +85,7 @@ class Candidate:
 
     def scored(self, score: float, **factors: float) -> Candidate:
         """This candidate with a new score and the named factors that made it."""
-        return replace(self, score=score, factors={**self.factors, **factors})
+        return Candidate(self.id, score, self.reasons, self.memory, {**self.factors, **factors}, self.doubts)
 
 
 @dataclass(frozen=True, slots=True)

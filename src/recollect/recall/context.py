@@ -9,7 +9,7 @@ from itertools import pairwise
 from recollect.core.query import Candidate, Query, Reading
 from recollect.recall.evidence import REACH, Surroundings, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
-from recollect.store.memories import Said
+from recollect.store.memories import Cut, Nearby
 from recollect.store.store import Store
 
 _LEADERS = 24  # best candidates of each channel whose neighbours are looked at too
@@ -23,8 +23,10 @@ def beside(candidates: Sequence[Candidate], query: Query, asked: Question, store
     """Candidates that no channel found by themselves: neighbours of the best, and standing wishes for a request."""
     known = {one.id for one in candidates}
     leaders = [one.id for one in candidates[:_LEADERS] if one.memory and one.memory.session]
-    near = store.memories.nearby(leaders, reach=_STEP) if leaders else {}
-    ids = sorted({said.id for around in near.values() for said in around.values()} - known)
+    near = store.memories.nearby(leaders, reach=_STEP) if leaders else _NOBODY
+    steps = [step for step in range(-_STEP, _STEP + 1) if step]
+    beside = (near.beside(place, step) for place in near.places.values() for step in steps)
+    ids = sorted({said.id for said in beside if said is not None} - known)
     found = list(store.memories.admitted(ids, query.filter, store.project).memories) if ids else []
     if asked.is_request:
         said = store.memories.saying_any(_WISH_WORDS, query.filter, store.project, limit=5 * _WISHES).memories
@@ -51,37 +53,56 @@ def terms(reading: Reading, asked: Question, store: Store) -> Terms:
     )
 
 
-def surroundings(candidates: Sequence[Candidate], asked: Terms, store: Store) -> dict[str, Surroundings]:
-    """Each candidate among its neighbours; one without a session stands alone."""
+def surroundings(
+    candidates: Sequence[Candidate], asked: Terms, store: Store, *, whole: bool
+) -> dict[str, Surroundings]:
+    """Each candidate among its neighbours; one without a session stands alone. `whole`: with every turn around it."""
     with_session = [one.id for one in candidates if one.memory and one.memory.session]
-    near = store.memories.nearby(with_session, reach=REACH) if with_session else {}
-    texts = {said.id: _spoken(said.role, said.content) for around in near.values() for said in around.values()}
+    near = store.memories.nearby(with_session, reach=REACH) if with_session else _NOBODY
+    texts = {said.id: _spoken(said.role, said.content) for said in near.said.values()}
     texts |= {one.id: _spoken(one.memory.source_role, one.memory.content) for one in candidates if one.memory}
-    words = dict(zip(texts, store.memories.tokens(list(texts.values())), strict=True))
-    turns = {id: _turn(said, asked) for id, said in words.items()}
-    return {one.id: _among(one, near.get(one.id, {}), turns, words[one.id], asked) for one in candidates if one.memory}
+    cuts = dict(zip(texts, store.memories.cuts(list(texts.values())), strict=True))
+    words = frozenset(asked.words)
+    bit = {word: 1 << index for index, word in enumerate(asked.words)}
+    turns = {id: _turn(cut, words, bit) for id, cut in cuts.items()}
+    return {one.id: _among(one, near, turns, cuts[one.id], asked, whole) for one in candidates if one.memory}
 
 
-def _turn(words: Sequence[str], asked: Terms) -> Turn:
-    counts: dict[str, int] = {}
-    for word in words:
-        if word in asked.worth:
-            counts[word] = counts.get(word, 0) + 1
-    return Turn(counts, len(words))
+_NOBODY = Nearby({}, {})
+
+
+def _turn(cut: Cut, words: frozenset[str], bit: Mapping[str, int]) -> Turn:
+    held = words & cut.words
+    if not held:
+        return Turn(0, _NO_COUNTS, len(cut.tokens))
+    return Turn(sum(bit[word] for word in held), {word: cut.tokens.count(word) for word in held}, len(cut.tokens))
+
+
+_NO_COUNTS: Mapping[str, int] = {}
 
 
 def _among(
-    one: Candidate, near: Mapping[int, Said], turns: Mapping[str, Turn], own: Sequence[str], asked: Terms
+    one: Candidate, near: Nearby, turns: Mapping[str, Turn], own: Cut, asked: Terms, whole: bool
 ) -> Surroundings:
-    around = {distance: turns[said.id] for distance, said in near.items()}
-    around[0] = turns[one.id]
-    before = near.get(-1)
-    pairs = len(asked.pairs.intersection(pairwise(own))) if len(around[0].counts) > 1 else 0
+    mine = turns[one.id]
+    rings, around = [mine.bits], {0: mine}
+    place = near.places.get(one.id)
+    before = None if place is None else near.beside(place, -1)
+    if place is not None:
+        for distance in range(1, REACH + 1):
+            bits = 0
+            for step in (distance, -distance):
+                if said := near.beside(place, step):
+                    bits |= turns[said.id].bits
+                    if whole or step == -1:
+                        around[step] = turns[said.id]
+            rings.append(bits)
     return Surroundings(
+        rings=rings,
         turns=around,
-        pairs=pairs,
+        pairs=sum(own.holds_pair(*pair) for pair in asked.pairs) if len(mine.counts) > 1 else 0,
         asks_before=before is not None and before.content.rstrip().endswith("?"),
-        opens=bool(near) and -2 not in near,
+        opens=place is not None and near.beside(place, -2) is None,
     )
 
 

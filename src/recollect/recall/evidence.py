@@ -9,9 +9,10 @@ recipe, and what it contributed stays on the candidate.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
@@ -33,38 +34,54 @@ _BRIEF = 30  # words: a longer turn that ends in a question has said something b
 _SPREAD = sum(_NEAR ** abs(distance) for distance in range(-REACH, REACH + 1))
 _USER = "user"
 _ASSISTANT = "assistant"
+_PASSAGE = "passage"
 _ROLES = frozenset({_USER, _ASSISTANT, "system", "tool"})
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The question's words as the index sees them, and how much each is worth in this store."""
+    """The question's words as the index sees them, and how much each is worth in this store.
+
+    A set of them is a number with one bit for each word, so that what hundreds of turns hold is compared at once.
+    """
 
     words: tuple[str, ...]
     worth: Mapping[str, float]  # inverse document frequency
     pairs: frozenset[tuple[str, str]]  # neighbouring words, where at least one tells something
     usual_length: float  # words in a typical memory
+    _sums: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
 
-    def total(self, words: Sequence[str]) -> float:
-        return sum(self.worth[word] for word in words) or 1.0
+    def bits(self, words: Iterable[str]) -> int:
+        place = {word: 1 << index for index, word in enumerate(self.words)}
+        return sum(place[word] for word in set(words))
+
+    def value(self, bits: int) -> float:
+        """What a set of words is worth together."""
+        known = self._sums.get(bits)
+        if known is None:
+            known = sum(self.worth[word] for index, word in enumerate(self.words) if bits >> index & 1)
+            self._sums[bits] = known
+        return known
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One statement as far as the question goes: how often it holds each of its words, and how long it is."""
+    """One statement as far as the question goes: which of its words it holds, how often, and how long it is."""
 
+    bits: int
     counts: Mapping[str, int]
     length: int
 
 
-SILENCE = Turn({}, 0)
+SILENCE = Turn(0, {}, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """A candidate among its neighbours in the session, by distance."""
 
-    turns: Mapping[int, Turn]
+    rings: Sequence[int]  # the question's words that stand 0, 1, 2 … turns away, on either side
+    turns: Mapping[int, Turn]  # by distance: the memory itself and the turn before it, or all of them
     pairs: int  # neighbouring words of the question that stand side by side here too
     asks_before: bool  # the turn before it is a question
     opens: bool  # it is one of the first two turns of its session
@@ -78,48 +95,73 @@ def worth(document_frequency: int, documents: int) -> float:
     return math.log(1 + (documents - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
+Weights: TypeAlias = Mapping[str, float]
+
+
 def weigh(
     candidates: Sequence[Candidate],
     asked: Question,
     terms: Terms,
     around: Mapping[str, Surroundings],
     *,
-    weights: Mapping[str, float],
+    weights: Weights,
+    passages: Weights,
     middle: float,
 ) -> list[Candidate]:
-    """The candidates by the sum of their weighted evidence, squeezed into 0 to 1 around `middle`."""
+    """The candidates by the sum of their weighted evidence, squeezed into 0 to 1 around `middle`.
+
+    A passage stands on its own and nobody says it, so other evidence counts for it than for a statement.
+    """
     if not candidates:
         return []
-    evidence = _Evidence(candidates, asked, terms, around)
-    weighed = [_weighed(one, evidence.of(one), weights, middle) for one in candidates]
+    evidence = _Evidence(candidates, asked, terms, around, {*weights, *passages})
+    weighed = [
+        _weighed(one, evidence.of(one), passages if one.memory and one.memory.kind == _PASSAGE else weights, middle)
+        for one in candidates
+    ]
     return sorted(weighed, key=lambda one: (-one.score, one.id))
 
 
-def _weighed(one: Candidate, found: Mapping[str, float], weights: Mapping[str, float], middle: float) -> Candidate:
-    shares = {f"why.{name}": weights[name] * value for name, value in found.items() if value and name in weights}
-    total = max(-30.0, min(30.0, sum(shares.values()) - middle))
-    return replace(one, score=1 / (1 + math.exp(-total)), factors={**one.factors, **shares})
+def _weighed(one: Candidate, found: Mapping[str, float], weights: Weights, middle: float) -> Candidate:
+    factors, total = dict(one.factors), -middle
+    for name, value in found.items():
+        if value and name in weights:
+            share = weights[name] * value
+            factors[f"why.{name}"] = share
+            total += share
+    score = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    return Candidate(one.id, score, one.reasons, one.memory, factors, one.doubts)
 
 
 class _Evidence:
-    """Everything that needs all candidates at once is worked out here; `of` then looks at one."""
+    """Everything that needs all candidates at once is worked out here; `of` then looks at one.
+
+    Only what some weight asks for is worked out: `used` names it.
+    """
 
     def __init__(
-        self, candidates: Sequence[Candidate], asked: Question, terms: Terms, around: Mapping[str, Surroundings]
+        self,
+        candidates: Sequence[Candidate],
+        asked: Question,
+        terms: Terms,
+        around: Mapping[str, Surroundings],
+        used: Set[str],
     ) -> None:
         self._asked = asked
         self._terms = terms
         self._around = around
+        self._used = used
         speakers = {one.memory.source_role for one in candidates if one.memory and one.memory.source_role}
         people = sorted(speakers - _ROLES)
         self._speaker = asked.speaker(people)
         said = {word.lower() for name in people for word in name.split()}
-        self._content = [word for word in terms.words if word not in said] or list(terms.words)
-        self._telling = [word for word in self._content if word not in GENERIC] or self._content
+        content = [word for word in terms.words if word not in said] or list(terms.words)
+        self._content = terms.bits(content)
+        self._telling = terms.bits([word for word in content if word not in GENERIC] or content)
         self._best_keyword = max((one.factors.get("bm25", 0.0) for one in candidates), default=0.0) or 1.0
         self._turns = {one.id: self._bm25(one.id, 0) for one in candidates}
         self._best_turn = max(self._turns.values(), default=0.0) or 1.0
-        self._kernels = {one.id: self._kernel(one.id) for one in candidates}
+        self._kernels = {one.id: self._kernel(one.id) for one in candidates} if "kernel" in used else {}
         self._best_kernel = max(self._kernels.values(), default=0.0) or 1.0
         self._session_keyword = self._best_of_session(candidates, "bm25")
         self._session_dense = self._best_of_session(candidates, "dense")
@@ -138,25 +180,25 @@ class _Evidence:
         return {
             "keyword": one.factors.get("bm25", 0.0) / self._best_keyword,
             "turn": self._turns[one.id] / self._best_turn,
-            "kernel": self._kernels[one.id] / self._best_kernel,
-            "coverage": self._covered(around, self._content, _NEAR),
-            "loose_coverage": self._covered(around, self._telling, _FAR),
+            "kernel": self._kernels[one.id] / self._best_kernel if self._kernels else 0.0,
+            "coverage": self._covered(around.rings, self._content, _NEAR),
+            "loose_coverage": self._covered(around.rings, self._telling, _FAR),
             "pairs": around.pairs / max(1, len(self._terms.pairs)),
             "session_keyword": self._of_session(one, self._session_keyword) / self._best_keyword,
             "long": 0.0 if self._asked.is_summary else max(0.0, math.log(max(own, 1) / _LONG)) / 2,
         }
 
-    def _covered(self, around: Surroundings, words: Sequence[str], fading: float) -> float:
+    def _covered(self, rings: Sequence[int], words: int, fading: float) -> float:
         """The share of the words' worth that stands in the memory or, fading with distance, around it."""
-        missing = set(words)
-        found = 0.0
-        for distance in range(REACH + 1):
-            here = missing & (around.at(distance).counts.keys() | around.at(-distance).counts.keys())
-            found += fading**distance * sum(self._terms.worth[word] for word in here)
-            missing -= here
-            if not missing:
-                break
-        return found / self._terms.total(words)
+        missing, found, left = words, 0.0, 1.0
+        for bits in rings:
+            if here := bits & missing:
+                found += left * self._terms.value(here)
+                missing &= ~here
+                if not missing:
+                    break
+            left *= fading
+        return found / (self._terms.value(words) or 1.0)
 
     def _bm25(self, id: str, distance: int) -> float:
         turn = self._around[id].at(distance)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate
@@ -20,8 +19,13 @@ def fuse(channels: Mapping[str, Sequence[Candidate]], *, weights: Mapping[str, f
     merged: dict[MemoryId, Candidate] = {}
     for name, weight in present.items():
         for rank, candidate in enumerate(channels[name], start=1):
-            seen = merged.get(candidate.id, Candidate(candidate.id))
-            seen = replace(seen, memory=seen.memory or candidate.memory, factors={**seen.factors, **candidate.factors})
             share = weight / (damping + rank) / best if best else 0.0
-            merged[candidate.id] = seen.plus(share, because=f"{name} #{rank}")
+            seen = merged.get(candidate.id)
+            merged[candidate.id] = Candidate(
+                candidate.id,
+                share + (seen.score if seen else 0.0),
+                (*(seen.reasons if seen else ()), f"{name} #{rank}"),
+                (seen.memory if seen else None) or candidate.memory,
+                {**seen.factors, **candidate.factors} if seen else candidate.factors,
+            )
     return sorted(merged.values(), key=lambda candidate: (-candidate.score, candidate.id))

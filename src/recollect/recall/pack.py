@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recollect.core.ports import Tokenizer
 from recollect.core.query import Candidate, Hit
@@ -91,11 +92,16 @@ def _has_room(kind: str, cost: int, used: dict[str, int], budget: Budget, rankin
 def _repeats(one: Memory, other: Memory) -> bool:
     if one.fingerprint == other.fingerprint or _overlaps(one, other):
         return True
-    mine, theirs = set(words(one.content)), set(words(other.content))
+    mine, theirs = _words(one.content), _words(other.content)
     return len(mine & theirs) / max(1, len(mine | theirs)) >= REPEAT and _same_numbers(mine, theirs)
 
 
-def _same_numbers(mine: set[str], theirs: set[str]) -> bool:
+@lru_cache(maxsize=1_024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(words(text))
+
+
+def _same_numbers(mine: frozenset[str], theirs: frozenset[str]) -> bool:
     """Statements that differ in a number say different things, however alike they look."""
     return {word for word in mine if word.isdigit()} == {word for word in theirs if word.isdigit()}
 

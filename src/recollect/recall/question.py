@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from recollect.core.lazy import Lazy
@@ -125,17 +126,24 @@ _PREFERENCE = Lazy(
 )
 
 
+_remembered = lru_cache(maxsize=8_192)  # the same turns are candidates again and again
+
+
+@_remembered
 def tells_time(text: str) -> bool:
     return _TIME_WORDS.search(text) is not None
 
 
+@_remembered
 def tells_place(text: str) -> bool:
     return _PLACE_WORDS.search(text) is not None
 
 
+@_remembered
 def is_standing_order(text: str) -> bool:
     return _STANDING.search(text) is not None
 
 
+@_remembered
 def states_preference(text: str) -> bool:
     return _PREFERENCE.search(text) is not None

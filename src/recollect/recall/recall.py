@@ -130,12 +130,14 @@ def _weighed(
     if senses.dense is not None and query.mode == "hybrid" and any("dense" in one.factors for one in candidates):
         everyone, tier = _measured(everyone, query, senses.dense), senses.tier
     words = terms(reading, asked, senses.store)
+    weights = senses.recipe.evidence[tier]
     return weigh(
         everyone,
         asked,
         words,
-        surroundings(everyone, words, senses.store),
-        weights=senses.recipe.evidence[tier],
+        surroundings(everyone, words, senses.store, whole="kernel" in weights),
+        weights=weights,
+        passages=senses.recipe.passages[tier],
         middle=senses.recipe.middle,
     )
 
@@ -144,7 +146,12 @@ def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores)
     """Every candidate with its nearness, whichever channel found it."""
     unknown = [one.id for one in candidates if "dense" not in one.factors]
     found = dense.scores(unknown, query.text) if unknown else {}
-    return [replace(one, factors={**one.factors, **found.get(one.id, {})}) for one in candidates]
+    return [
+        Candidate(one.id, one.score, one.reasons, one.memory, {**one.factors, **found[one.id]}, one.doubts)
+        if one.id in found
+        else one
+        for one in candidates
+    ]
 
 
 _MOST_READ = 2_000  # characters of a question that its cues are looked for in

@@ -106,6 +106,7 @@ class Recipe:
     rerank_top: int = 20
     # weigh: what each piece of evidence is worth, by how good the vectors are; empty means ranks are fused instead
     evidence: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)
+    passages: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)  # the same, for passages of documents
     middle: float = 4.5  # the sum of evidence at which a memory is as likely to answer as not
 
 
@@ -117,6 +118,10 @@ _SEED_CHANNELS: Mapping[QueryType, Mapping[str, float]] = {
 }
 
 SEED = Recipe("seed", channels=_SEED_CHANNELS)
+
+# What most peers do: every channel counts the same, by reciprocal rank. Kept to measure against.
+_EQUAL = {"keyword": 1.0, "personal": 1.0, "dense": 1.0, "graph": 1.0, "entity": 1.0}
+RRF = Recipe("rrf", channels={"identifier": _EQUAL, "semantic": _EQUAL, "structural": _EQUAL})
 
 # Learnt by listwise logistic regression on LoCoMo, LongMemEval and BEAM with fixed signs. These are the weights of both
 # halves together, the dense ones then raised by hand: figures on the same data are in-sample (decision 5).
@@ -138,6 +143,12 @@ _EVIDENCE: Mapping[Tier, Mapping[str, float]] = {
     },
 }  # fmt: skip
 
+_PASSAGES: Mapping[Tier, Mapping[str, float]] = {
+    "none": {"keyword": 4.0, "coverage": 1.2, "pairs": 2.0},
+    "small": {"keyword": 4.0, "coverage": 1.2, "pairs": 2.0, "dense": 2.8},
+    "strong": {"keyword": 4.0, "coverage": 1.2, "pairs": 2.0, "dense": 2.8},
+}
+
 # The usual spread of similarities to texts that have nothing to do with the question, by model. Constant, because the
 # spread within a store grows with how mixed it is, and the vectors would count for less just where they are needed.
 SPREAD: Mapping[str, float] = {"arctic-embed-s-int8": 0.0316, "potion-base-8M": 0.0818}
@@ -149,10 +160,11 @@ MEASURED = Recipe(
     depth={"keyword": 100, "dense": 100, "graph": 15, "entity": 15, "personal": 20},
     channels=_SEED_CHANNELS,
     evidence=_EVIDENCE,
+    passages=_PASSAGES,
     relevance=0.9,
     recency=0.06,
     frequency=0.04,
 )
 
-RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (MEASURED, SEED)}
+RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (MEASURED, SEED, RRF)}
 DEFAULT = MEASURED

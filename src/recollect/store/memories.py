@@ -6,7 +6,7 @@ Every method that changes rows must run inside `engine.write()`. Nothing here de
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -26,6 +26,8 @@ _M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
 _MARKS = ", ".join("?" for _ in COLUMNS)
 _OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
 _CHUNK = 500  # ids per statement
+_MOST_READ = 5_000  # memories kept as values; some 15 MB
+_MOST_CUTS = 10_000  # texts kept as words; some 30 MB of ordinary turns
 
 Order: TypeAlias = Literal["newest", "oldest", "confidence", "accessed"]
 
@@ -40,11 +42,39 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A memory as a neighbour of another: just its words and who said them."""
+    """A memory as a neighbour of another: just its words and who said them, in which session."""
 
+    session: str | None
     id: str
     content: str
     role: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """Some memories in their places, and what was said around them."""
+
+    places: Mapping[str, int]
+    said: Mapping[int, Said]
+
+    def beside(self, place: int, step: int) -> Said | None:
+        """What was said so many steps after the memory in a place, if that was in the same session."""
+        own, other = self.said.get(place), self.said.get(place + step)
+        if own is None or other is None or own.session is None or own.session != other.session:
+            return None
+        return other
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text as the keyword index sees it: its words in order, and which they are."""
+
+    tokens: tuple[str, ...]
+    words: frozenset[str]
+    line: str  # the words in order between blanks, to look for neighbours in
+
+    def holds_pair(self, first: str, second: str) -> bool:
+        return first in self.words and second in self.words and f" {first} {second} " in self.line
 
 
 class Memories:
@@ -53,6 +83,8 @@ class Memories:
     def __init__(self, engine: Engine, kinds: Kinds) -> None:
         self._engine = engine
         self._kinds = kinds
+        self._read: dict[str, tuple[Row, Memory]] = {}  # rows as they were read last
+        self._cuts: dict[str, Cut] = {}  # of texts that questions keep coming back to
 
     # --- writing --------------------------------------------------------------------------------------------------
 
@@ -231,26 +263,17 @@ class Memories:
         rows = self._engine.rows(sql, {**params, "text": text.lower(), "limit": limit})
         return self._ranked([(row[0], 0.0) for row in rows])
 
-    _NEARBY = """
-        select c.id, n.seq - c.seq, n.seq
-          from memories c join memories n on n.seq between c.seq - :reach and c.seq + :reach and n.session = c.session
-         where c.session is not null and c.id in (select value from json_each(:ids))
-         order by n.seq
-    """
-    _SAID = """
-        select seq, id, content, source_role from memories
-         where seq in (select value from json_each(:seqs)) order by seq
-    """
+    _PLACES = "select id, seq from memories where id in (select value from json_each(:ids))"
+    _SAID = "select seq, session, id, content, source_role from memories where seq between :first and :last"
 
-    def nearby(self, ids: Sequence[str], *, reach: int) -> dict[str, dict[int, Said]]:
-        """What was said around some memories in the same session, by distance; the memory itself is at 0."""
-        rows = self._engine.rows(self._NEARBY, {"ids": json.dumps(list(ids)), "reach": reach})
-        seqs = json.dumps(sorted({row[2] for row in rows}))
-        said = {row[0]: Said(*row[1:]) for row in self._engine.rows(self._SAID, {"seqs": seqs})}
-        around: dict[str, dict[int, Said]] = {}
-        for id, distance, seq in rows:
-            around.setdefault(id, {})[distance] = said[seq]
-        return around
+    def nearby(self, ids: Sequence[str], *, reach: int) -> Nearby:
+        """What was said around some memories."""
+        places = dict(self._engine.rows(self._PLACES, {"ids": json.dumps(list(ids))}))
+        said: dict[int, Said] = {}
+        for first, last in _stretches(sorted(places.values()), reach):
+            rows = self._engine.rows(self._SAID, {"first": first, "last": last})
+            said |= {row[0]: Said(*row[1:]) for row in rows}
+        return Nearby(places, said)
 
     _OF_DOCUMENT = f"""
         select {_M_NAMES}, m.checksum from facets f join memories m on m.seq = f.seq
@@ -320,6 +343,16 @@ class Memories:
         """Each text as the keyword index sees it."""
         return self._engine.tokens(texts)
 
+    def cuts(self, texts: Sequence[str]) -> list[Cut]:
+        """Each text as the keyword index sees it, remembered for the next question."""
+        known = self._cuts
+        if len(known) > _MOST_CUTS:
+            self._cuts = known = {}
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            for text, tokens in zip(new, self._engine.tokens(new), strict=True):
+                known[text] = Cut(tuple(tokens), frozenset(tokens), f" {' '.join(tokens)} ")
+        return [known[text] for text in texts]
+
     _EVERY = f"select {_NAMES}, checksum from memories where seq > :after order by seq limit {_CHUNK}"
     _EVERY_SEQ = f"select seq from memories where seq > :after order by seq limit {_CHUNK}"
 
@@ -342,10 +375,18 @@ class Memories:
         return [(memory, scores[memory.id]) for memory in page.memories], page
 
     def _checked(self, row: Row) -> Memory:
+        """The memory of a row that matches its checksum. The very same row was checked and read before."""
+        known = self._read.get(row[0])
+        if known is not None and known[0] == row:
+            return known[1]
         *values, stored = row
         if checksum(values) != stored:
             raise StoreDamaged(self._engine.location, f"the row of {values[0]} does not match its checksum")
-        return from_row(tuple(values), self._kinds)
+        memory = from_row(tuple(values), self._kinds)
+        if len(self._read) >= _MOST_READ:
+            self._read = {}
+        self._read[row[0]] = (row, memory)
+        return memory
 
     def _page(self, rows: Iterable[Row]) -> Page:
         memories: list[Memory] = []
@@ -381,6 +422,19 @@ class Memories:
         self._engine.execute_many(
             self._FACET, [(facet, value, seq) for seq, memory in numbered for facet, value in facets(memory)]
         )
+
+
+def _stretches(places: Sequence[int], reach: int) -> Iterator[tuple[int, int]]:
+    """The rows within reach of some, as few unbroken stretches."""
+    first = last = None
+    for place in places:
+        if last is not None and first is not None and place - reach > last + 1:
+            yield first, last
+            first = None
+        first = place - reach if first is None else first
+        last = place + reach
+    if first is not None and last is not None:
+        yield first, last
 
 
 def facets(memory: Memory) -> Iterator[tuple[str, str]]:

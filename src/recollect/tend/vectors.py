@@ -94,7 +94,7 @@ def _embed(store: Store, embedder: Embedder, space: Space, seqs: Sequence[int]) 
 def _texts(store: Store, seqs: Sequence[int]) -> dict[int, list[str]]:
     memories = store.memories.by_seq(seqs)
     near = store.memories.nearby([memory.id for memory in memories.values()], reach=1)
-    return {seq: views(memory, near.get(memory.id, {}).get(-1)) for seq, memory in memories.items()}
+    return {seq: views(memory, near.beside(seq, -1)) for seq, memory in memories.items()}
 
 
 def _directed(rows: Any) -> Any:
