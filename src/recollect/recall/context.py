@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from recollect.core.query import Candidate, Query, Reading
+from recollect.core.records import Memory
 from recollect.recall.evidence import REACH, Surroundings, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
 from recollect.store.memories import Cut, Nearby
@@ -60,7 +61,7 @@ def surroundings(
     with_session = [one.id for one in candidates if one.memory and one.memory.session]
     near = store.memories.nearby(with_session, reach=REACH) if with_session else _NOBODY
     texts = {said.id: _spoken(said.role, said.content) for said in near.said.values()}
-    texts |= {one.id: _spoken(one.memory.source_role, one.memory.content) for one in candidates if one.memory}
+    texts |= {one.id: _whole(one.memory) for one in candidates if one.memory}
     cuts = dict(zip(texts, store.memories.cuts(list(texts.values())), strict=True))
     words = frozenset(asked.words)
     bit = {word: 1 << index for index, word in enumerate(asked.words)}
@@ -104,6 +105,12 @@ def _among(
         asks_before=before is not None and before.content.rstrip().endswith("?"),
         opens=place is not None and near.beside(place, -2) is None,
     )
+
+
+def _whole(memory: Memory) -> str:
+    """A statement with who says it, a passage with what it stands under."""
+    head = memory.span.context if memory.span is not None else memory.source_role
+    return _spoken(head, memory.content)
 
 
 def _spoken(role: str | None, text: str) -> str:

@@ -48,6 +48,20 @@ _ANSWERED = Lazy(
 )
 
 
+# How something stands: words of state, or the asker's own affairs in the present. Plain words, so nothing is compiled.
+_STATES = frozenset(
+    "current currently now latest newest recent recently nowadays still usual usually previous previously initial "
+    "initially original originally".split()
+)
+_STATE_PHRASES = ("these days", "at the moment", "so far", "to date", "by now")
+_OWN = frozenset("i my me we our mine".split())
+_HOLDING = tuple(
+    f" {verb} {whose} " for verb in "do am have has is are does".split() for whose in "i we my our".split()
+)
+_BEING = tuple(f"{word} {verb} " for word in ("what", "which", "who") for verb in ("was", "is", "are", "were"))
+_AMOUNTS = tuple(f"how {word}" for word in "many much long often old far".split())
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """The cues of one question."""
@@ -58,6 +72,7 @@ class Question:
     is_request: bool  # wants something done now, so standing preferences matter
     is_summary: bool
     is_about_answers: bool  # asks what the assistant said
+    asks_state: bool  # how something stands, so the newest statement leads
     window: Window | None
 
     def speaker(self, speakers: Iterable[str]) -> str | None:
@@ -94,8 +109,19 @@ def question(text: str, now: datetime) -> Question:
         is_request=wants and _REQUEST.search(text) is not None and _PAST.search(text) is None,
         is_summary=summary,
         is_about_answers=any(sign in lowered for sign in _RECALLING) and _ANSWERED.search(text) is not None,
+        asks_state=_asks_state(lowered, words),
         window=_window(text, words, now),
     )
+
+
+def _asks_state(lowered: str, words: set[str]) -> bool:
+    if words & _STATES or any(phrase in lowered for phrase in _STATE_PHRASES):
+        return True
+    if not words & _OWN:
+        return False
+    if lowered.startswith(_BEING) or any(held in lowered for held in (*_HOLDING, " is the ", " are the ")):
+        return True
+    return any(" did " not in lowered[place:] for amount in _AMOUNTS if (place := lowered.find(amount)) >= 0)
 
 
 def _window(text: str, words: set[str], now: datetime) -> Window | None:

@@ -22,6 +22,7 @@ from recollect.recall.gather import Gathered, gather
 from recollect.recall.pack import ESTIMATE, pack
 from recollect.recall.question import question
 from recollect.recall.read import read
+from recollect.recall.renew import newest_first
 from recollect.recall.recipes import UNBOUNDED, Budget, Recipe, Tier
 from recollect.recall.rerank import rerank
 from recollect.recall.score import score
@@ -131,15 +132,17 @@ def _weighed(
         everyone, tier = _measured(everyone, query, senses.dense), senses.tier
     words = terms(reading, asked, senses.store)
     weights = senses.recipe.evidence[tier]
-    return weigh(
+    around = surroundings(everyone, words, senses.store, whole="kernel" in weights)
+    weighed = weigh(
         everyone,
         asked,
         words,
-        surroundings(everyone, words, senses.store, whole="kernel" in weights),
+        around,
         weights=weights,
         passages=senses.recipe.passages[tier],
         middle=senses.recipe.middle,
     )
+    return newest_first(weighed, words, around) if asked.asks_state else weighed
 
 
 def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:
