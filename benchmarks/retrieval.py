@@ -33,6 +33,7 @@ from recollect.config import Settings
 from recollect.core.ids import new_id
 from recollect.core.query import Mode
 from recollect.core.records import Span
+from recollect.core.text import clean, fingerprint
 from recollect.remember.passages import Cut, replace_passages
 
 RESULTS = Path(__file__).parent / "results" / "retrieval.md"
@@ -86,9 +87,10 @@ def measure(name: str, embedder: str, column: Column, most: int | None, stores: 
     for number, store in enumerate(SETS[name]()):
         if most is not None and number >= most:
             break
+        prints = {item.id: fingerprint(clean(item.text)[0]) for item in store.items}
         with filled(store, embedder, column, stores) as memory:
             for asked in store.questions:
-                score.seconds += _ask(memory, asked, column.mode, score)
+                score.seconds += _ask(memory, asked, column.mode, score, prints)
         print(f"  {name} {embedder} {column.name}: {number + 1}   ", end="\r", file=sys.stderr)
     return score
 
@@ -138,20 +140,22 @@ def _passage(item: Item) -> recollect.Draft:
     return recollect.Draft(item.text, kind="passage", span=span, attributes={"id": item.id})
 
 
-def _ask(memory: recollect.Recollect, asked: Asked, mode: Mode, score: Score) -> float:
+def _ask(memory: recollect.Recollect, asked: Asked, mode: Mode, score: Score, prints: dict[str, str]) -> float:
+    """Ask once and keep how it fared. A turn is known by its words: said twice, it is one memory."""
     start = time.perf_counter()
     hits = memory.recall(asked.text, k=K, mode=mode, track=False)
     spent = time.perf_counter() - start
-    found = [hit.memory.attributes["id"] for hit in hits]
-    places = [place for place, id in enumerate(found, start=1) if id in asked.gold]
+    found = [hit.memory.fingerprint for hit in hits]
+    gold = {prints[id] for id in asked.gold}
+    places = [place for place, said in enumerate(found, start=1) if said in gold]
     score.answers.append(
         Answer(
             asked,
-            at5=sum(place <= 5 for place in places) / len(asked.gold),
-            at10=len(places) / len(asked.gold),
+            at5=sum(place <= 5 for place in places) / len(gold),
+            at10=len(places) / len(gold),
             reciprocal=1 / places[0] if places else 0.0,
-            gain=_gain(places) / _gain(range(1, min(K, len(asked.gold)) + 1)),
-            newest_first=_newest_first(found, asked),
+            gain=_gain(places) / _gain(range(1, min(K, len(gold)) + 1)),
+            newest_first=_newest_first(found, asked, prints),
         )
     )
     return spent
@@ -161,12 +165,12 @@ def _gain(places: Sequence[int]) -> float:
     return sum(1 / math.log2(place + 1) for place in places)
 
 
-def _newest_first(found: Sequence[str], asked: Asked) -> bool | None:
+def _newest_first(found: Sequence[str], asked: Asked, prints: dict[str, str]) -> bool | None:
     """Of two dated answers: does the first one that comes back belong to the later date?"""
     if not asked.newest:
         return None
-    first = next((id for id in found if id in asked.newest or id in asked.oldest), None)
-    return first in asked.newest
+    newest, oldest = ({prints[id] for id in ids} for ids in (asked.newest, asked.oldest))
+    return next((said for said in found if said in newest | oldest), None) in newest
 
 
 # --- telling -------------------------------------------------------------------------------------------------------

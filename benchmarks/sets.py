@@ -201,15 +201,18 @@ def _sentences(abstract: str) -> str:
 def cranfield() -> Iterator[Store]:
     with gzip.open(DATA / "ir" / "cran.all.1400.xml.gz", "rt", encoding="utf-8") as file:
         docs = re.findall(r"<docno>(.*?)</docno>.*?<title>(.*?)</title>.*?<text>(.*?)</text>", file.read(), re.DOTALL)
-    items = [Item(id.strip(), " ".join(text.split()), title=" ".join(title.split())) for id, title, text in docs]
+    items = [
+        Item(id.strip(), " ".join(text.split()), title=" ".join(title.split())) for id, title, text in docs if text.split()
+    ]
+    known = {item.id for item in items}
     asked = re.findall(r"<title>(.*?)</title>", (DATA / "ir" / "cran.qry.xml").read_text("utf-8"), re.DOTALL)
     gold = _judged(DATA / "ir" / "cranqrel.trec.txt")  # numbers its queries by their place, not by <num>
     questions = [
-        Asked(" ".join(text.split()), gold[str(place)], "query")
+        Asked(" ".join(text.split()), found, "query")
         for place, text in enumerate(asked, start=1)
-        if str(place) in gold
+        if (found := gold.get(str(place), frozenset()) & known)
     ]
-    yield Store([one for one in items if one.text], questions, "cranfield", passages=True)
+    yield Store(items, questions, "cranfield", passages=True)
 
 
 def _judged(file: Path) -> dict[str, frozenset[str]]:

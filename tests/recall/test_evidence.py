@@ -135,6 +135,7 @@ def test_what_happened_once_is_not_reordered_by_date(memory: Recollect) -> None:
         ("How many bikes do I currently own?", True),
         ("What is my record in the league?", True),
         ("How long have I been using my watch?", True),
+        ("Do I have a spare screwdriver?", True),
         ("How many bikes did I buy?", False),
         ("When did Ada visit Rome?", False),
         ("What are the goals of the treaty?", False),

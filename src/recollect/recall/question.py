@@ -119,7 +119,7 @@ def _asks_state(lowered: str, words: set[str]) -> bool:
         return True
     if not words & _OWN:
         return False
-    if lowered.startswith(_BEING) or any(held in lowered for held in (*_HOLDING, " is the ", " are the ")):
+    if lowered.startswith(_BEING) or any(held in f" {lowered}" for held in (*_HOLDING, " is the ", " are the ")):
         return True
     return any(" did " not in lowered[place:] for amount in _AMOUNTS if (place := lowered.find(amount)) >= 0)
 

@@ -15,9 +15,9 @@ from recollect.recall.evidence import Surroundings, Terms
 
 # Chosen on LongMemEval's dated updates (n=31, no held-out half: decision 5). They cost a little of the reciprocal rank
 # where a newer statement only resembles an answer, and nothing of recall at ten.
-_TOP = 6  # places in which statements may trade
+_TOP = 5  # places in which statements may trade
 _ALIKE = 0.2  # shared part of the question's words, by worth, from which two statements may be about the same
-_NEARLY = 0.5  # of the likeness of the most alike one: the rest is about something else
+_NEARLY = 0.3  # of the likeness of the most alike one: the rest is about something else
 _WITHIN = 8.0  # points of evidence by which a statement may trail the one it overtakes
 
 

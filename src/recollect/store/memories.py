@@ -268,7 +268,7 @@ class Memories:
 
     def nearby(self, ids: Sequence[str], *, reach: int) -> Nearby:
         """What was said around some memories."""
-        places = dict(self._engine.rows(self._PLACES, {"ids": json.dumps(list(ids))}))
+        places: dict[str, int] = dict(self._engine.rows(self._PLACES, {"ids": json.dumps(list(ids))}))
         said: dict[int, Said] = {}
         for first, last in _stretches(sorted(places.values()), reach):
             rows = self._engine.rows(self._SAID, {"first": first, "last": last})
