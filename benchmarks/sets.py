@@ -202,7 +202,9 @@ def cranfield() -> Iterator[Store]:
     with gzip.open(DATA / "ir" / "cran.all.1400.xml.gz", "rt", encoding="utf-8") as file:
         docs = re.findall(r"<docno>(.*?)</docno>.*?<title>(.*?)</title>.*?<text>(.*?)</text>", file.read(), re.DOTALL)
     items = [
-        Item(id.strip(), " ".join(text.split()), title=" ".join(title.split())) for id, title, text in docs if text.split()
+        Item(id.strip(), " ".join(text.split()), title=" ".join(title.split()))
+        for id, title, text in docs
+        if text.split()
     ]
     known = {item.id for item in items}
     asked = re.findall(r"<title>(.*?)</title>", (DATA / "ir" / "cran.qry.xml").read_text("utf-8"), re.DOTALL)

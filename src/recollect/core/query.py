@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
@@ -86,6 +86,14 @@ class Candidate:
     def scored(self, score: float, **factors: float) -> Candidate:
         """This candidate with a new score and the named factors that made it."""
         return Candidate(self.id, score, self.reasons, self.memory, {**self.factors, **factors}, self.doubts)
+
+
+class Found(list[Candidate]):
+    """What a channel found, best first, with what it has to say about this one search."""
+
+    def __init__(self, candidates: Iterable[Candidate] = (), notes: Iterable[str] = ()) -> None:
+        super().__init__(candidates)
+        self.notes = tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from recollect.core.ports import Channel
-from recollect.core.query import Candidate, Query, Reading
+from recollect.core.query import Candidate, Found, Query, Reading
 
 
 @dataclass(slots=True)
@@ -59,5 +59,5 @@ def _collect(channels: Sequence[Channel], answers: Mapping[str, _Answer]) -> Gat
             gathered.notes.append(f"{channel.name}: {trouble}")
         else:
             gathered.channels[channel.name] = found
-            gathered.notes += getattr(channel, "notes", ())
+            gathered.notes += found.notes if isinstance(found, Found) else ()
     return gathered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.core.query import Candidate, Query, Reading
+from recollect.core.query import Candidate, Found, Query, Reading
 from recollect.core.records import Memory
 from recollect.recall.recipes import Recipe
 from recollect.store.memories import Page
@@ -19,34 +19,34 @@ class KeywordChannel:
         self._store = store
         self._weights = recipe.columns
         self._depth = recipe.depth["keyword"]
-        self.notes: list[str] = []
 
-    def candidates(self, query: Query, reading: Reading) -> list[Candidate]:
-        self.notes = []
+    def candidates(self, query: Query, reading: Reading) -> Found:
         limit = max(self._depth, query.k)
         found = self._by_words(query, reading, limit, prefix=False)
-        if not found:
-            found = self._by_words(query, reading, limit, prefix=True)
-            how = "prefix"
+        if found:
+            return found
+        found = self._by_words(query, reading, limit, prefix=True)
+        how = "prefix"
         if not found and len(text := query.text.strip()) >= _LEAST_SUBSTRING:
             best, page = self._store.memories.by_substring(
                 text.replace("\0", ""), query.filter, self._store.project, limit=limit
             )
             found = self._taken(best, page)
             how = "substring"
-        if found and found[0].score <= 0:
-            self.notes.append(f"{self.name}: no word matched, found by {how}")
-        return found
+        told = [f"{self.name}: no word matched, found by {how}"] if found else []
+        return Found(found, [*told, *found.notes])
 
-    def _by_words(self, query: Query, reading: Reading, limit: int, *, prefix: bool) -> list[Candidate]:
+    def _by_words(self, query: Query, reading: Reading, limit: int, *, prefix: bool) -> Found:
         best, page = self._store.memories.by_keyword(
             reading, query.filter, self._store.project, weights=self._weights, limit=limit, prefix=prefix
         )
         return self._taken([(memory, 0.0 if prefix else score) for memory, score in best], page)
 
-    def _taken(self, best: list[tuple[Memory, float]], page: Page) -> list[Candidate]:
-        self.notes += [f"{id} is damaged and was left out; run `recollect check`" for id in page.damaged]
-        return [
-            Candidate(memory.id, score=score, memory=memory, factors={"bm25": score} if score else {})
-            for memory, score in best
-        ]
+    def _taken(self, best: list[tuple[Memory, float]], page: Page) -> Found:
+        return Found(
+            (
+                Candidate(memory.id, score=score, memory=memory, factors={"bm25": score} if score else {})
+                for memory, score in best
+            ),
+            [f"{id} is damaged and was left out; run `recollect check`" for id in page.damaged],
+        )
