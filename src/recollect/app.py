@@ -21,7 +21,7 @@ from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
 from recollect.core.text import require_storable
 from recollect.recall.recall import Senses, recall
-from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, Budget
+from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, RECIPES, Budget
 from recollect.recall.score import confidence_now
 from recollect.store.memories import Order, Page
 from recollect.store.store import Store
@@ -159,6 +159,7 @@ class Recollect:
         files: Sequence[str] = (),
         recent_calls: Sequence[str] = (),
         mode: Mode = "hybrid",
+        recipe: str | None = None,
         last_sessions: int | None = None,
         around: str | None = None,
         track: bool = True,
@@ -166,7 +167,8 @@ class Recollect:
         """The right few memories for a question, best first.
 
         `last_sessions` looks only at the newest so many; `around` only at those around an event, named by a memory's
-        id or by words. `filter` has the rest, "as of" a date included.
+        id or by words. `filter` has the rest, "as of" a date included. `recipe` names another set of weights for once:
+        coding, assistant, documents, duplicates, seed or rrf.
         """
         if mode not in MODES:
             raise UnknownChoice("mode", mode, MODES)
@@ -181,7 +183,7 @@ class Recollect:
             last_sessions=last_sessions,
             around=around,
         )
-        return self._noted(recall(query, self._senses, now=self._clock()), track=track)
+        return self._noted(recall(query, self._by(recipe), now=self._clock()), track=track)
 
     def brief(
         self,
@@ -321,6 +323,13 @@ class Recollect:
     def _now(self) -> datetime:
         at = self._clock()
         return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+    def _by(self, recipe: str | None) -> Senses:
+        if recipe is None:
+            return self._senses
+        if recipe not in RECIPES:
+            raise UnknownChoice("recipe", recipe, RECIPES)
+        return replace(self._senses, recipe=RECIPES[recipe])
 
     def _noted(self, briefing: Briefing, *, track: bool) -> Briefing:
         """Count the access of what was handed out. A store that cannot be written still answers."""

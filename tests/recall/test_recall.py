@@ -93,3 +93,18 @@ def test_an_empty_store_answers_nothing(memory: Recollect) -> None:
     assert memory.recall("anything").hits == ()
     assert memory.brief("anything").text == ""
     assert make_backup(memory.store.engine) is None
+
+
+def test_a_plain_recipe_lets_relevance_alone_decide(memory: Recollect) -> None:
+    taught = memory.remember("The vault opens at nine.", kind="decision")
+    memory.dispute(taught.id)
+    by_default = memory.recall("when does the vault open", track=False).hits[0]
+    plainly = memory.recall("when does the vault open", recipe="assistant", track=False).hits[0]
+    assert plainly.score == plainly.factors["relevance"] > by_default.score
+    assert plainly.confidence == by_default.confidence
+
+
+def test_an_unknown_recipe_is_an_error_that_lists_the_known_ones(memory: Recollect) -> None:
+    with pytest.raises(UnknownChoice) as told:
+        memory.recall("anything", recipe="gourmet")
+    assert "documents" in told.value.hint

@@ -52,6 +52,14 @@ class Neighbourhood(Protocol):
     def neighbours(self, files: Sequence[str]) -> Sequence[str]: ...
 
 
+class Companions(Protocol):
+    """Files that are worked on together, by what was observed or committed."""
+
+    def companions(self, files: Sequence[str]) -> Mapping[str, float]:
+        """Files that go with some of `files`, each with how surely, from 0 to 1; none of `files` themselves."""
+        ...
+
+
 class Tokenizer(Protocol):
     """Counts the tokens a text costs. `exact` is false for an estimate."""
 

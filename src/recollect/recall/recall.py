@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from recollect.core.kinds import Kinds
-from recollect.core.ports import Anchors, Changes, Channel, Neighbourhood, Reranker, Tokenizer
+from recollect.core.ports import Anchors, Changes, Channel, Companions, Neighbourhood, Reranker, Tokenizer
 from recollect.core.query import Briefing, Candidate, Query, Reading
 from recollect.recall.boost import boost
+from recollect.recall.chain import chained
 from recollect.recall.context import beside, surroundings, terms
 from recollect.recall.doubt import doubt
 from recollect.recall.evidence import weigh
@@ -22,8 +23,8 @@ from recollect.recall.gather import Gathered, gather
 from recollect.recall.pack import ESTIMATE, pack
 from recollect.recall.question import question
 from recollect.recall.read import read
-from recollect.recall.renew import newest_first
 from recollect.recall.recipes import UNBOUNDED, Budget, Recipe, Tier
+from recollect.recall.renew import newest_first
 from recollect.recall.rerank import rerank
 from recollect.recall.score import score
 from recollect.store.store import Store
@@ -43,6 +44,7 @@ class Senses:
     kinds: Kinds
     recipe: Recipe
     neighbourhood: Neighbourhood | None = None
+    companions: Companions | None = None  # files that go together
     changes: Changes | None = None  # what happened to files since
     anchors: Anchors | None = None  # what became of symbols
     reranker: Reranker | None = None
@@ -63,7 +65,8 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
     if recipe.evidence and query.mode != "dense":
         fused = _weighed(fused, query, reading, senses, now)
     near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
-    held = _held(near, query, now)
+    linked = chained(near, query, senses.companions, senses.store)
+    held = _held(linked, query, now)
     scored = score(held, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
     firm = doubt(
         scored, top=recipe.rerank_top, kinds=senses.kinds, now=now, changes=senses.changes, anchors=senses.anchors

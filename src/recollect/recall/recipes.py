@@ -6,7 +6,7 @@ Change a number here only together with its benchmark report.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from recollect.core.query import QueryType
@@ -73,6 +73,13 @@ PLAIN_BUDGET = Budget(2500, {})  # a briefing outside any phase: no kind is favo
 UNBOUNDED = Budget(10**9, {})  # an explicit question: only k limits the answer
 
 
+# --- the causal chain ---------------------------------------------------------------------------------------------
+
+CHAIN_FROM = 0.6  # how surely two files must go together
+CHAIN_MOST = 5  # memories that may be added
+CHAIN_TOP = 3  # candidates whose files count as in play, besides those the asker names
+CHAIN_KINDS = frozenset({"gotcha", "pattern", "error_pattern"})
+
 # --- recipes ------------------------------------------------------------------------------------------------------
 
 
@@ -102,6 +109,7 @@ class Recipe:
     frequency: float = 0.15
     recency_days: float = 30.0  # days after which recency has fallen to 1/e
     frequency_full: int = 100  # accesses that count as often
+    plain: bool = False  # relevance alone decides: no phase, trust, confidence, recency or frequency
     # rerank: how many are read, how many survive
     rerank_top: int = 20
     # weigh: what each piece of evidence is worth, by how good the vectors are; empty means ranks are fused instead
@@ -169,5 +177,15 @@ MEASURED = Recipe(
     frequency=0.04,
 )
 
-RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (MEASURED, SEED, RRF)}
+# The same evidence for other occasions. While coding, what was needed lately is likely needed again, and the files in
+# play and their neighbours count; an assistant's facts, a document's passages and the search for a double of a new
+# statement are judged by what they say alone.
+CODING = replace(MEASURED, name="coding", relevance=0.75, recency=0.15, frequency=0.10)
+ASSISTANT = replace(MEASURED, name="assistant", plain=True)
+DOCUMENTS = replace(MEASURED, name="documents", plain=True)
+DUPLICATES = replace(MEASURED, name="duplicates", plain=True, depth={**MEASURED.depth, "keyword": 30, "dense": 30})
+
+RECIPES: Mapping[str, Recipe] = {
+    recipe.name: recipe for recipe in (MEASURED, SEED, RRF, CODING, ASSISTANT, DOCUMENTS, DUPLICATES)
+}
 DEFAULT = MEASURED

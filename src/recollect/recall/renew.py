@@ -60,7 +60,8 @@ def _is_dated(one: Candidate) -> bool:
 
 
 def _when(one: Candidate) -> datetime:
-    assert one.memory is not None and one.memory.event_at is not None  # `_is_dated`
+    assert one.memory is not None  # `_is_dated` let in only those with a date
+    assert one.memory.event_at is not None
     return one.memory.event_at
 
 

@@ -17,7 +17,7 @@ from recollect.recall.recipes import PHASE_WEIGHTS, Recipe
 def score(
     ranking: Sequence[Candidate], *, recipe: Recipe, kinds: Kinds, phase: Phase | None, now: datetime
 ) -> list[Candidate]:
-    """Final score = base × phase × trust × confidence. A candidate without its memory is dropped."""
+    """Final score = base × phase × trust × confidence, or relevance alone. One without its memory is dropped."""
     scored = [
         _scored(candidate, candidate.memory, recipe=recipe, kinds=kinds, phase=phase, now=now)
         for candidate in ranking
@@ -38,6 +38,8 @@ def _scored(
     candidate: Candidate, memory: Memory, *, recipe: Recipe, kinds: Kinds, phase: Phase | None, now: datetime
 ) -> Candidate:
     relevance = min(1.0, candidate.score)
+    if recipe.plain:
+        return candidate.scored(relevance, relevance=relevance, confidence=confidence_now(memory, kinds, now))
     idle = max(0.0, (now - memory.accessed_at).total_seconds() / 86_400)
     recency = math.exp(-idle / recipe.recency_days)
     frequency = min(1.0, math.log1p(memory.access_count) / math.log1p(recipe.frequency_full))

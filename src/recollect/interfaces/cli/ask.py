@@ -23,6 +23,7 @@ def arguments_recall(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", type=int, default=DEFAULT_K, metavar="N", help=f"at most this many (default {DEFAULT_K})")
     parser.add_argument("--phase", help=_PHASES)
     parser.add_argument("--mode", choices=MODES, default="hybrid", help="by words and meaning, or one of them")
+    parser.add_argument("--recipe", help="another set of weights: coding, assistant, documents, duplicates, seed, rrf")
     parser.add_argument("--last-sessions", type=int, metavar="N", help="only the newest N sessions")
     parser.add_argument("--around", metavar="EVENT", help="only the sessions around an event: an id, or words")
     parser.add_argument("--in-play", action="append", default=[], metavar="FILE", help="a file being worked on")
@@ -42,6 +43,7 @@ def run_recall(args: argparse.Namespace, console: Console) -> int:
             filter=filter,
             files=args.in_play,
             mode=args.mode,
+            recipe=args.recipe,
             last_sessions=args.last_sessions,
             around=args.around,
             track=not args.no_track,
