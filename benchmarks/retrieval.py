@@ -8,12 +8,15 @@ reciprocal ranks with equal weights and k = 60, `seed` the design's weights, `de
 reranker on top (`--reranker`). Recall@k is the share of a question's evidence among the first k answers, averaged over
 questions; intervals are bootstrap 95 %. LoCoMo's adversarial questions and those whose cited evidence is known to be
 wrong are counted apart. Our weights were fitted on these sets, half against half (decision 5): the figures here are
-in-sample for them. `--stores DIR` keeps the filled stores for the next run.
+in-sample for them. `--stores DIR` keeps the filled stores for the next run. `--pool 100000` puts all conversations and
+enough strangers' text (agent sessions, abstracts, code) into one store of that size and asks a sample of the questions
+there and, for comparison, in the conversation's own store.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 import random
@@ -21,12 +24,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean
 
-from sets import DATA, SETS, Asked, Item, Store
+from sets import DATA, SETS, Asked, Item, Store, strangers
 
 import recollect
 from recollect.config import Settings
@@ -215,6 +218,54 @@ def _interval(values: Sequence[float]) -> str:
     return f"[{means[int(0.025 * _RESAMPLES)]:.3f}, {means[int(0.975 * _RESAMPLES)]:.3f}]"
 
 
+# --- one store for everything --------------------------------------------------------------------------------------
+
+
+def pooled(size: int) -> Store:
+    """Every conversation in one store, filled up with what has nothing to do with them."""
+    items: list[Item] = []
+    questions: list[Asked] = []
+    for name in ("locomo", "longmemeval", "beam"):
+        for store in SETS[name]():
+            own = {item.id: f"{store.name}/{item.id}" for item in store.items}
+            items += [replace(item, id=own[item.id], session=f"{store.name}/{item.session}") for item in store.items]
+            questions += [
+                replace(asked, gold=frozenset(own[id] for id in asked.gold), category=name, newest=(), oldest=())
+                for asked in store.questions
+                if not asked.apart
+            ]
+    random.Random(1).shuffle(questions)
+    items += list(itertools.islice(strangers(), max(0, size - len(items))))
+    return Store(items, questions, f"pool{size}")
+
+
+def pool(size: int, embedder: str, most: int, stores: Path | None) -> None:
+    """Print R@10 of the same questions in stores of their own and in one of `size` memories."""
+    together = pooled(size)
+    sample = together.questions[:most]
+    wanted = {asked.text for asked in sample}
+    column = Column("default", "measured")
+    apart = Score()
+    for name in ("locomo", "longmemeval", "beam"):
+        found = measure(name, embedder, column, None, stores).of()
+        apart.answers += [
+            replace(one, asked=replace(one.asked, category=name)) for one in found if one.asked.text in wanted
+        ]
+    mixed = Score()
+    prints = {item.id: fingerprint(clean(item.text)[0]) for item in together.items}
+    with filled(together, embedder, column, stores) as memory:
+        held = memory.count()
+        for asked in sample:
+            mixed.seconds += _ask(memory, asked, "hybrid", mixed, prints)
+    for name in ("locomo", "longmemeval", "beam"):
+        one, other = apart.of("", name), mixed.of("", name)
+        print(
+            f"pool of {held:,}, {embedder}, {name}: own store {_mean(one, 'at10')} (n={len(one)}), "
+            f"one store {_mean(other, 'at10')} (n={len(other)})"
+        )
+    print(f"  {mixed.seconds / len(sample) * 1000:.0f} ms a question")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default=",".join(SETS))
@@ -223,10 +274,16 @@ def main() -> int:
     parser.add_argument("--reranker", default="none", help="as the setting of that name; adds the column rerank")
     parser.add_argument("--most", type=int, help="only so many conversations of each set")
     parser.add_argument("--stores", type=Path, help="keep the filled stores in this folder")
+    parser.add_argument("--pool", type=int, metavar="SIZE", help="one store for all, of so many memories")
+    parser.add_argument("--questions", type=int, default=400, help="how many are asked of the pool")
     parser.add_argument("--write", action="store_true", help=f"keep the report in {RESULTS.name}")
     args = parser.parse_args()
     if not DATA.is_dir():
         print("The sets are not beside this checkout (../shared/data); nothing to measure.")
+        return 0
+    if args.pool:
+        for embedder in args.embedders.split(","):
+            pool(args.pool, embedder, args.questions, args.stores)
         return 0
     rows, apart = [_HEAD, "|" + "---|" * 9], []
     print("\n".join(rows))

@@ -8,11 +8,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,35 @@ def cosqa() -> Iterator[Store]:
 def _function(code: str) -> str:
     named = re.search(r"def\s+(\w+)", code)
     return named[1] if named else ""
+
+
+def strangers() -> Iterator[Item]:
+    """Text that has nothing to do with the conversations: what agents did, abstracts sentence by sentence, code."""
+    for number, item in enumerate(itertools.chain(_traces(), _prose(scifact), _prose(cranfield), *_codes())):
+        yield replace(item, id=f"stranger/{number}")
+
+
+def _traces() -> Iterator[Item]:
+    for name in ("entireio_cli", "context_evaluator"):
+        with gzip.open(DATA / "traces" / f"{name}.events.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for event in map(json.loads, lines):
+                text = event.get("text") or event.get("result")
+                if isinstance(text, str) and len(text) > 20:
+                    role = "user" if event["k"] == "user" else "assistant"
+                    yield Item("", text[:400].replace("\0", ""), role, f"{name}/{event['s']}")
+
+
+def _prose(collection: Callable[[], Iterator[Store]]) -> Iterator[Item]:
+    for store in collection():
+        for item in store.items:
+            for sentence in re.split(r"(?<=[.!?])\s+", item.text):
+                if len(sentence) > 20:
+                    yield Item("", sentence, "writer", f"{store.name}/{item.id}")
+
+
+def _codes() -> Iterator[list[Item]]:
+    for store in cosqa():
+        yield [Item("", item.text, "writer", f"cosqa/{int(item.id) // 20}") for item in store.items]
 
 
 SETS: dict[str, Callable[[], Iterator[Store]]] = {
