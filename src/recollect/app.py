@@ -254,10 +254,15 @@ class Recollect:
         seconds: float | None = None,
         progress: Callable[[int, int], None] = quiet,
     ) -> Followed | None:
-        """Do what is waiting: embed new memories, finish a change of model. Nothing without an embedder."""
-        if self._embedder is None or self._store.engine.read_only:
+        """Do what is waiting: clear expired embeddings, embed new memories, finish a change of model."""
+        if self._store.engine.read_only:
             return None
+        from recollect.store.cache import EmbeddingCache
         from recollect.tend.vectors import follow
+
+        EmbeddingCache(self._store.engine, self._clock).evict()
+        if self._embedder is None:
+            return None
 
         return follow(self._store, self._embedder, now=self._now(), most=most, seconds=seconds, progress=progress)
 

@@ -18,6 +18,7 @@ class Settings:
     actor: str = ""  # who the ledger names; empty: the login name
     recipe: str = "measured"  # which set of recall weights: measured, or the design's own: seed
     embedder: str = "auto"  # auto, none, pack:NAME, ollama[:MODEL], openai:MODEL[:DIMS], fastembed, URL#MODEL[:DIMS]
+    reranker: str = "none"  # none, onnx[:PACK], ollama[:MODEL], cohere[:MODEL], URL#MODEL
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
     methodology: str = "native"  # how phases and work units are named
 

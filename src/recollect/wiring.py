@@ -13,7 +13,7 @@ from recollect.config import Settings, load_settings
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
-from recollect.core.ports import Changes, Channel, Clock, Identity
+from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.recall import Senses
@@ -39,6 +39,7 @@ def open(
     settings: Settings | None = None,
     personal: bool = False,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     clock: Clock | None = None,
     identity: Identity = new_id,
 ) -> Recollect:
@@ -67,10 +68,13 @@ def open(
         channels.append(KeywordChannel(beside, recipe, name="personal"))
     notes: tuple[str, ...] = ()
     if embedder is None:
-        embedder, notes = _embedder(chosen.embedder)
+        embedder, notes = _embedder(chosen.embedder, store, clock or _now)
     dense = None if embedder is None else _dense(store, embedder, recipe)
     if dense is not None:
         channels.append(dense)
+    missing: tuple[str, ...] = ()
+    if reranker is None:
+        reranker, missing = _reranker(chosen.reranker)
     return Recollect(
         store,
         Senses(
@@ -80,8 +84,9 @@ def open(
             store=store,
             dense=dense,
             tier=_tier(embedder),
+            reranker=reranker,
             changes=_changes(file),
-            notes=(*notes, *trouble),
+            notes=(*notes, *missing, *trouble),
         ),
         clock=clock or _now,
         identity=identity,
@@ -92,20 +97,32 @@ def open(
     )
 
 
-def _embedder(setting: str) -> tuple[Embedder | None, tuple[str, ...]]:
+def _embedder(setting: str, store: Store, clock: Clock) -> tuple[Embedder | None, tuple[str, ...]]:
     """The embedder that is asked for, and what to say when it cannot be had. Nothing heavy is loaded yet."""
     home = user_store_path().parent
     untouched = "RECOLLECT_MODELS" not in os.environ and not os.path.isdir(home / "models")
     if setting == "none" or (setting == "auto" and untouched):
         return None, ()
-    from recollect.embed.cached import CachedEmbedder, NoCache
+    from recollect.embed.cached import CachedEmbedder
     from recollect.embed.ladder import Here, choose
     from recollect.embed.packs import models_folder
+    from recollect.store.cache import EmbeddingCache
 
     choice = choose(setting, Here(models_folder(home)))
     if choice.embedder is None:
         return None, choice.notes if setting != "auto" else ()
-    return CachedEmbedder(choice.embedder, NoCache()), choice.notes
+    return CachedEmbedder(choice.embedder, EmbeddingCache(store.engine, clock)), choice.notes
+
+
+def _reranker(setting: str) -> tuple[Reranker | None, tuple[str, ...]]:
+    """The reranker that is asked for, and what to say when it cannot be had. None is loaded yet."""
+    if setting == "none":
+        return None, ()
+    from recollect.embed.packs import models_folder
+    from recollect.models.rerank.choose import Here, choose
+
+    choice = choose(setting, Here(models_folder(user_store_path().parent)))
+    return choice.reranker, choice.notes
 
 
 def _commit(file: Path | None) -> str | None:

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from embed.embed_tools import TOKENS, Reply, pack_of, put, serving, told, vocabulary, wheel
-from recollect.core.errors import UnknownChoice
 from recollect.embed.errors import PackCorrupt, PackMissing, PackNotFetched
 from recollect.embed.install import install
-from recollect.embed.packs import PACKS, Pack, installed, location, models_folder, pack_named, verify
+from recollect.embed.packs import PACKS, Pack, installed, location, models_folder, verify
 from recollect.embed.sources import Hub, Local, Registry, sources_of
 
 WEIGHTS = os.urandom(300_000)
@@ -302,8 +301,6 @@ def test_a_missing_pack_is_an_error_with_the_command_that_fetches_it(tmp_path: P
     with pytest.raises(PackMissing) as raised:
         location(PACK, tmp_path)
     assert raised.value.hint == "`recollect models install tiny` fetches it."
-    with pytest.raises(UnknownChoice, match="nonsense"):
-        pack_named("nonsense")
 
 
 def test_packs_lie_beside_the_memories_unless_the_environment_says_otherwise(tmp_path: Path) -> None:

@@ -41,7 +41,6 @@ class Shell:
 @pytest.fixture
 def sh(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
     tiny = {"arctic": pack_of(WEIGHTS, name="arctic")}
-    monkeypatch.setattr("recollect.embed.packs.PACKS", tiny)
     monkeypatch.setattr(models, "PACKS", tiny)
     monkeypatch.setenv("RECOLLECT_MODELS", str(tmp_path / "models"))
     return Shell(tmp_path / "models", capsys)
@@ -99,3 +98,15 @@ def test_without_the_variable_packs_lie_in_the_persons_data_folder(
     monkeypatch.delenv("RECOLLECT_MODELS")
     sh("path")
     assert sh.out.strip() == str(home / "recollect" / "models")
+
+
+def test_a_reranker_is_listed_beside_the_embedders_and_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = {"marco": pack_of(WEIGHTS, name="marco")}
+    monkeypatch.setattr(models, "PACKS", tiny)
+    monkeypatch.setenv("RECOLLECT_MODELS", str(tmp_path))
+    put(tiny["marco"], tmp_path, WEIGHTS)
+    sh = Shell(tmp_path, capsys)
+    assert sh("install", "marco") == FINE
+    assert 'reranker = "onnx:marco"' in sh.out

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -187,6 +189,53 @@ def test_a_failing_reranker_leaves_the_order_and_a_note() -> None:
 
     ranking = [candidate("a", 0.9), candidate("b", 0.8)]
     assert rerank(ranking, FunctionReranker(fail), question="q", top=2) == (ranking, "function: gone")
+
+
+def test_a_late_reranker_is_not_awaited() -> None:
+    never = threading.Event()
+
+    def wait(question: str, text: str) -> float:
+        never.wait(30)
+        return 1.0
+
+    ranking = [candidate("a", 0.9), candidate("b", 0.8)]
+    moved, note = rerank(ranking, FunctionReranker(wait), question="q", top=2, deadline=0.05)
+    never.set()
+    assert (moved, note) == (ranking, "function: too late after 0.05 s, ignored")
+
+
+@pytest.mark.parametrize("mark", [math.nan, math.inf])
+def test_a_mark_that_is_no_number_leaves_the_order(mark: float) -> None:
+    ranking = [candidate("a", 0.9), candidate("b", 0.8)]
+    moved, note = rerank(ranking, FunctionReranker(lambda *_: mark), question="q", top=2)
+    assert (moved, note) == (ranking, "function: a mark is no number, ignored")
+
+
+def test_too_few_marks_leave_the_order() -> None:
+    class Short:
+        name = "short"
+
+        def rerank(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+            return [1.0]
+
+    ranking = [candidate("a", 0.9), candidate("b", 0.8)]
+    assert rerank(ranking, Short(), question="q", top=2) == (ranking, "short: 1 marks for 2 texts, ignored")
+
+
+def test_a_mark_replaces_relevance_but_not_what_is_known_of_a_memory() -> None:
+    trusted = candidate("a", 0.5).scored(0.5, trust=1.0, confidence=0.9)
+    doubted = candidate("b", 0.5).scored(0.5, trust=0.5, confidence=0.2)
+    moved, _ = rerank(
+        [doubted, trusted], FunctionReranker(lambda _, text: 0.6 + 0.4 * ("b" in text)), question="q", top=2
+    )
+    assert [one.id for one in moved] == ["a", "b"]
+    assert moved[0].score == pytest.approx(0.6 * 0.9)
+
+
+def test_what_was_not_read_never_scores_above_what_was() -> None:
+    ranking = [candidate("a", 0.9), candidate("b", 0.8), candidate("c", 0.7)]
+    moved, _ = rerank(ranking, FunctionReranker(lambda *_: 0.1), question="q", top=2)
+    assert [one.score for one in moved] == [0.1, 0.1, 0.1]
 
 
 # --- pack ---------------------------------------------------------------------------------------------------------

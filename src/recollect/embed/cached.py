@@ -30,16 +30,6 @@ class VectorCache(Protocol):
     def put_many(self, items: Mapping[str, bytes]) -> None: ...
 
 
-class NoCache:
-    """Remembers nothing: for a store that keeps the vectors themselves."""
-
-    def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
-        return {}
-
-    def put_many(self, items: Mapping[str, bytes]) -> None:
-        pass
-
-
 class CachedEmbedder:
     """`inner`, asked only for what is not known yet. A broken cache costs time, never the answer."""
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from recollect.core.errors import UnknownChoice
 from recollect.embed.errors import PackCorrupt, PackMissing
 
 _CHUNK = 1 << 20  # bytes read at once
@@ -111,12 +110,6 @@ PACKS: Mapping[str, Pack] = {
         ),
     )
 }
-
-
-def pack_named(name: str) -> Pack:
-    if name not in PACKS:
-        raise UnknownChoice("pack", name, PACKS)
-    return PACKS[name]
 
 
 def models_folder(home: Path, environment: Mapping[str, str] = os.environ) -> Path:

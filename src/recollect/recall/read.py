@@ -19,12 +19,17 @@ _STOP = frozenset(
 )
 
 
+def is_telling(word: str) -> bool:
+    """Is it none of the words that are in every sentence?"""
+    return word.lower() not in _STOP
+
+
 def read(query: Query) -> Reading:
     """The question taken apart. Words that are in every sentence are left out unless there are no others."""
     text = clean(query.text.replace("\0", " ")[:_MOST_TEXT])[0]
     phrases = tuple(dict.fromkeys(one or other for one, other in _PHRASE.findall(text)))
     found = list(dict.fromkeys(words(text)))
-    telling = [word for word in found if word not in _STOP]
+    telling = [word for word in found if is_telling(word)]
     identifiers = tuple(dict.fromkeys(names(text)))
     return Reading(
         type=_type(identifiers, query.recent_calls),

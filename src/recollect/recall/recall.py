@@ -27,11 +27,12 @@ from recollect.recall.recipes import UNBOUNDED, Budget, Recipe, Tier
 from recollect.recall.renew import newest_first
 from recollect.recall.rerank import rerank
 from recollect.recall.score import score
+from recollect.recall.widen import Meaning, Wider, Writer, is_weak, widen
 from recollect.store.store import Store
 
 
-class DenseScores(Protocol):
-    """Measures nearness for candidates that another channel found."""
+class DenseScores(Meaning, Protocol):
+    """Measures nearness for candidates that another channel found, and looks by vector."""
 
     def scores(self, ids: Sequence[str], text: str) -> Mapping[str, Mapping[str, float]]: ...
 
@@ -48,6 +49,7 @@ class Senses:
     changes: Changes | None = None  # what happened to files since
     anchors: Anchors | None = None  # what became of symbols
     reranker: Reranker | None = None
+    writer: Writer | None = None  # a language model, for a second look
     tokenizer: Tokenizer = ESTIMATE
     store: Store | None = None  # where evidence is looked up
     dense: DenseScores | None = None  # how near any memory is to a question
@@ -61,9 +63,10 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
     query, narrow = _narrowed(query, senses)
     reading = read(query)
     gathered = _gathered(query, reading, senses)
-    fused = fuse(gathered.channels, weights=recipe.channels[reading.type], damping=recipe.damping)
-    if recipe.evidence and query.mode != "dense":
-        fused = _weighed(fused, query, reading, senses, now)
+    fused = _ranked(gathered.channels, query, reading, senses, now)
+    wider = _wider(fused, query, reading, senses)
+    if wider.channels:
+        fused = _ranked({**gathered.channels, **wider.channels}, query, reading, senses, now)
     near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
     linked = chained(near, query, senses.companions, senses.store)
     held = _held(linked, query, now)
@@ -71,9 +74,11 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
     firm = doubt(
         scored, top=recipe.rerank_top, kinds=senses.kinds, now=now, changes=senses.changes, anchors=senses.anchors
     )
-    ranked, trouble = rerank(firm, senses.reranker, question=query.text, top=recipe.rerank_top)
+    ranked, trouble = rerank(
+        firm, senses.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline
+    )
     packed = pack(ranked, k=query.k, budget=budget, tokenizer=senses.tokenizer)
-    notes = [*senses.notes, *narrow, *gathered.notes, *([trouble] if trouble else []), *packed.notes]
+    notes = [*senses.notes, *narrow, *gathered.notes, *wider.notes, *([trouble] if trouble else []), *packed.notes]
     return Briefing(
         hits=packed.hits,
         text="",
@@ -81,6 +86,37 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
         notes=tuple(notes),
         query_type=reading.type,
     )
+
+
+def _ranked(
+    channels: Mapping[str, Sequence[Candidate]], query: Query, reading: Reading, senses: Senses, now: datetime
+) -> list[Candidate]:
+    """The channels' candidates in one order: by evidence where the recipe has weights for it, else by rank."""
+    first = senses.recipe.channels[reading.type]
+    weights = {**dict.fromkeys(_SECOND, first.get("dense", 0.0)), **first}
+    fused = fuse(channels, weights=weights, damping=senses.recipe.damping)
+    return _weighed(fused, query, reading, senses, now) if senses.recipe.evidence and query.mode != "dense" else fused
+
+
+def _wider(ranking: Sequence[Candidate], query: Query, reading: Reading, senses: Senses) -> Wider:
+    """What a second look finds, for a search somebody asked for, when the first found little."""
+    how = senses.recipe.widening
+    if not query.explicit or senses.store is None or not (how.feedback or senses.writer) or not is_weak(ranking, how):
+        return Wider()
+    return widen(
+        ranking,
+        query,
+        reading,
+        how,
+        store=senses.store,
+        keyword=None if query.mode == "dense" else _channel(senses, "keyword"),
+        dense=None if query.mode == "keyword" else senses.dense,
+        writer=senses.writer,
+    )
+
+
+def _channel(senses: Senses, name: str) -> Channel | None:
+    return next((one for one in senses.channels if one.name == name), None)
 
 
 def _narrowed(query: Query, senses: Senses) -> tuple[Query, tuple[str, ...]]:
@@ -160,4 +196,5 @@ def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores)
     ]
 
 
+_SECOND = ("hypothesis", "feedback", "expansion")  # the channels of a second look count as much as the dense one
 _MOST_READ = 2_000  # characters of a question that its cues are looked for in

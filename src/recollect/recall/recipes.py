@@ -87,6 +87,21 @@ Tier: TypeAlias = Literal["none", "small", "strong"]  # no vectors, a static tab
 
 
 @dataclass(frozen=True, slots=True)
+class Widening:
+    """When to look a second time, and how."""
+
+    enough: int = 3  # candidates that must be more likely right than not
+    above: float = 0.5  # what counts as likely: relevance, before what is known of the memory weighs in
+    hypothesis: float = 0.6  # share of the made-up answer's vector beside the question's; 0: never
+    feedback: bool = False  # without a language model: look by what the first look found
+    leaders: int = 5  # first results that feedback is taken from
+    share: float = 0.4  # of their mean vector beside the question's
+    words: int = 5  # of theirs that are looked for too
+    moved: bool = False  # feedback's candidates are measured by the moved vector, not by the question's own
+    deadline: float = 8.0  # seconds for the language model, which takes its time
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """One named set of weights."""
 
@@ -110,8 +125,11 @@ class Recipe:
     recency_days: float = 30.0  # days after which recency has fallen to 1/e
     frequency_full: int = 100  # accesses that count as often
     plain: bool = False  # relevance alone decides: no phase, trust, confidence, recency or frequency
-    # rerank: how many are read, how many survive
+    # rerank: how many are read, and how long the model may take for them
     rerank_top: int = 20
+    rerank_deadline: float = 4.0  # seconds; after that the order stays as it was
+    # widen: a second look when the first found little, for explicit searches
+    widening: Widening = Widening()
     # weigh: what each piece of evidence is worth, by how good the vectors are; empty means ranks are fused instead
     evidence: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)
     passages: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)  # the same, for passages of documents
@@ -171,6 +189,9 @@ MEASURED = Recipe(
     columns=(1.0, 0.8, 1.0),  # what a passage stands under tells as much as what it says
     channels=_SEED_CHANNELS,
     evidence=_EVIDENCE,
+    # Its relevance is no probability: a hit of 0.5 is right once in thirty times, one of 0.98 every other time. What
+    # tells a failed look is a best hit below 0.95 (benchmarks/results/widening.md); the third best tells nothing.
+    widening=Widening(enough=1, above=0.95),
     passages=_PASSAGES,
     relevance=0.9,
     recency=0.06,

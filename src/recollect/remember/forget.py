@@ -12,6 +12,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.ledger import Change
 from recollect.core.records import Memory
 from recollect.remember.hand import Hand
+from recollect.store.cache import empty
 from recollect.store.store import Store
 
 _TRACE = 60  # characters of a text that are looked for in the file after it was forgotten
@@ -48,7 +49,8 @@ def _ever_said(store: Store, memory: Memory) -> list[str]:
 
 
 def _scrub(store: Store, memory: Memory, texts: list[str]) -> None:
-    """Empty the log, and rewrite the file when splitting a page once left a copy of the text in a gap."""
+    """Empty cache and log, and rewrite the file when splitting a page once left a copy of the text in a gap."""
+    empty(store.engine)
     store.engine.settle()
     said_elsewhere = store.memories.by_fingerprint([memory.fingerprint], store.project)
     if not said_elsewhere and any(store.engine.holds(text[:_TRACE]) for text in texts):

@@ -258,6 +258,18 @@ class Vectors:
         found = self._stored(space, seqs)
         return {seq: tuple((views @ asked).tolist()) for seq, views in found.items()}
 
+    def mean_of(self, space: Space, seqs: Sequence[int]) -> Matrix | None:
+        """The mean direction of some memories; nothing when none of them has a vector."""
+        import numpy as np
+
+        stored = self._stored(space, seqs)
+        if not stored:
+            return None
+        means = ivf.means(np.concatenate(list(stored.values())), [len(views) for views in stored.values()])
+        middle = means.mean(axis=0)
+        length = float(np.linalg.norm(middle))
+        return np.asarray(middle / length, np.float32) if length > 0 else None
+
     def _candidates(
         self, space: Space, query: Matrix, limit: int, where: str, params: Params, probes: int | None
     ) -> list[int]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from recollect.core.errors import UnknownChoice
 from recollect.embed.errors import INSTALL, PackCorrupt
 from recollect.embed.install import install
-from recollect.embed.packs import DEFAULT, PACKS, Pack, installed, models_folder, pack_named, verify
+from recollect.embed.packs import DEFAULT, Pack, installed, models_folder, verify
 from recollect.embed.sources import Local, Source, sources_of
 from recollect.files.project import user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console
+from recollect.models.rerank.packs import EVERY as PACKS
+from recollect.models.rerank.packs import PACKS as RERANKERS
 
 _MB = 1_000_000
 
@@ -27,7 +30,9 @@ def arguments_models(parser: argparse.ArgumentParser) -> None:
 
 def run_models(args: argparse.Namespace, console: Console) -> int:
     folder = models_folder(user_store_path().parent)
-    chosen = None if args.pack is None else pack_named(args.pack)
+    if args.pack is not None and args.pack not in PACKS:
+        raise UnknownChoice("pack", args.pack, PACKS)
+    chosen = PACKS.get(args.pack)
     if args.action == "install":
         return _install(chosen or PACKS[DEFAULT], folder, args.origin, console)
     if args.action == "path":
@@ -48,8 +53,12 @@ def _install(pack: Pack, folder: Path, origin: str | None, console: Console) -> 
         console.value(_pack_json(pack, folder))
     else:
         console.line(f"{pack.name} is installed and verified: {home}")
-        console.line(f"{pack.model}, {pack.dims} dimensions, {pack.licence}")
+        console.line(f"{pack.model}, {_use(pack)}, {pack.licence}")
     return FINE
+
+
+def _use(pack: Pack) -> str:
+    return f'reranker: set `reranker = "onnx:{pack.name}"`' if pack.name in RERANKERS else f"{pack.dims} dimensions"
 
 
 def _path(pack: Pack | None, folder: Path, console: Console) -> int:

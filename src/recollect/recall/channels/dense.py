@@ -35,34 +35,50 @@ class DenseChannel:
         self._centre: tuple[tuple[int, int], Any] | None = None  # of a space at a size, cached
 
     def candidates(self, query: Query, reading: Reading) -> list[Candidate]:
-        space = self._space()
+        space = self._space()  # first: without vectors no model need be asked
         if not query.text.strip():
             return []
-        asked = self._embedder.embed_query(query.text)
-        condition, params = where(query.filter, self._store.project)
-        limit = max(self._depth, query.k)
-        near = self._store.vectors.search(space, asked, limit=limit, where=condition, params=params)
-        memories = self._store.memories.by_seq([seq for seq, _ in near])
-        ids = [memories[seq].id for seq, _ in near if seq in memories]
-        scores = self.scores(ids, query.text)
-        return [
-            Candidate(memories[seq].id, score=cosine, memory=memories[seq], factors=scores.get(memories[seq].id, {}))
-            for seq, cosine in near
-            if seq in memories
-        ]
+        return self._near(space, query, self._embedder.embed_query(query.text))
+
+    def near(self, query: Query, vector: Any) -> list[Candidate]:
+        """Candidates by their nearness to a vector."""
+        return self._near(self._space(), query, vector)
 
     def scores(self, ids: Sequence[str], text: str) -> dict[str, dict[str, float]]:
         """How near some memories are, above the background; those without a vector are left out."""
         space = self._space()
-        asked = self._embedder.embed_query(text)
+        seqs = self._store.memories.seqs(ids)
+        found = self._nearness(space, list(seqs.values()), self._embedder.embed_query(text))
+        return {id: found[seq] for id, seq in seqs.items() if seq in found}
+
+    def asked(self, text: str) -> Any:
+        return self._embedder.embed_query(text)
+
+    def said(self, text: str) -> Any:
+        return self._embedder.embed_documents([text])[0]
+
+    def mean_of(self, ids: Sequence[str]) -> Any | None:
+        """The mean direction of some memories, if any of them has a vector."""
+        return self._store.vectors.mean_of(self._space(), list(self._store.memories.seqs(ids).values()))
+
+    def _near(self, space: Space, query: Query, asked: Any) -> list[Candidate]:
+        condition, params = where(query.filter, self._store.project)
+        limit = max(self._depth, query.k)
+        near = self._store.vectors.search(space, asked, limit=limit, where=condition, params=params)
+        memories = self._store.memories.by_seq([seq for seq, _ in near])
+        found = self._nearness(space, list(memories), asked)
+        return [
+            Candidate(memories[seq].id, score=cosine, memory=memories[seq], factors=found.get(seq, {}))
+            for seq, cosine in near
+            if seq in memories
+        ]
+
+    def _nearness(self, space: Space, seqs: Sequence[int], asked: Any) -> dict[int, dict[str, float]]:
         background = float(self._background(space) @ asked)
         spread = _SIGMAS * SPREAD.get(space.model, USUAL_SPREAD)
-        seqs = self._store.memories.seqs(ids)
-        found = self._store.vectors.exact(space, list(seqs.values()), asked)
         return {
-            id: {"dense": ((max(views[:-1]) + views[-1]) / 2 - background) / spread}
-            for id, seq in seqs.items()
-            if (views := found.get(seq))
+            seq: {"dense": ((max(views[:-1]) + views[-1]) / 2 - background) / spread}
+            for seq, views in self._store.vectors.exact(space, seqs, asked).items()
         }
 
     def _space(self) -> Space:

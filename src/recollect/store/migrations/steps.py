@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from recollect.store.engine import Engine
 from recollect.store.migrations.m0001_foundation import foundation
 from recollect.store.migrations.m0002_vectors import vectors
+from recollect.store.migrations.m0003_cache import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,4 +20,8 @@ class Migration:
     apply: Callable[[Engine], None]
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "foundation", foundation), Migration(2, "vectors", vectors))
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "foundation", foundation),
+    Migration(2, "vectors", vectors),
+    Migration(3, "cache", cache),
+)

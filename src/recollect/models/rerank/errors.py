@@ -1,0 +1,44 @@
+"""What can go wrong with a reranker. Recall keeps its own order then and says why in its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from recollect.core.errors import RecollectError
+from recollect.embed.errors import EmbedderDown, EmbedderWrong
+
+
+class RerankerDown(RecollectError):
+    """The reranker gave no answer; asking again later may help."""
+
+    code = "reranker-down"
+
+    def __init__(self, name: str, why: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"The reranker {name} does not answer: {why}.",
+            hint=hint or 'Recall keeps its own order. Try again later, or set `reranker = "none"`.',
+        )
+
+
+class RerankerWrong(RecollectError):
+    """The reranker answered with something that is not one mark for each text."""
+
+    code = "reranker-wrong"
+
+    def __init__(self, name: str, problem: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"The reranker {name} gave a wrong answer: {problem}.",
+            hint=hint or "Recall keeps its own order. Check that the setting names a model made for reranking.",
+        )
+
+
+@contextmanager
+def as_reranker(name: str) -> Iterator[None]:
+    """The HTTP client speaks of embedders; here its troubles are a reranker's."""
+    try:
+        yield
+    except EmbedderDown as error:
+        raise RerankerDown(name, error.why, hint=error.hint) from None
+    except EmbedderWrong as error:
+        raise RerankerWrong(name, error.problem) from None
