@@ -101,7 +101,7 @@ def measure(name: str, embedder: str, column: Column, most: int | None, stores: 
 @contextmanager
 def filled(store: Store, embedder: str, column: Column, stores: Path | None) -> Iterator[recollect.Recollect]:
     """An open memory that holds everything of a store, vectors included; from the last run when kept."""
-    settings = Settings(recipe=column.recipe, embedder=embedder)
+    settings = Settings(recipe=column.recipe, embedder=embedder, reranker=column.reranker)
     file = None if stores is None else stores / f"{store.name}-{embedder.replace(':', '-')}.db"
     if file is not None and file.exists():
         with recollect.open(file, settings=settings, read_only=True) as memory:
