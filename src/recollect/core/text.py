@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 from recollect.core.errors import InvalidText
 
-ANALYZER = "1"
+ANALYZER = "2"
 
 # Scripts written without spaces between words: a run of them is indexed by overlapping pairs.
 _UNSPACED = (
@@ -95,17 +95,22 @@ def index_body(content: str | None) -> str:
     return _RUN.sub(lambda run: f" {_pairs(run.group())} ", content or "")
 
 
+ROLES = frozenset({"user", "assistant", "system", "tool"})  # parts in a conversation, not names
+
+
 def index_names(content: str | None, *labels: str | None) -> str:
-    """Text for the names column: every identifier whole and in its parts, and the labels (tags, files, modules)."""
+    """Text for the names column: every identifier whole and in its parts, and the labels: tags, files, modules, and
+    who said it, if that is a name."""
     tokens: dict[str, None] = {}
-    for name in names(" ".join([content or "", *(label for label in labels if label)])):
+    labels = tuple(label for label in labels if label and label not in ROLES)
+    for name in names(" ".join([content or "", *labels])):
         tokens[whole(name)] = None
         for piece in _SEPARATOR.split(name):
             tokens[whole(piece)] = None
         for part in humps(name):
             tokens[part] = None
     tokens.pop("", None)
-    return " ".join([*tokens, *(index_body(label) for label in labels if label)])
+    return " ".join([*tokens, *(index_body(label) for label in labels)])
 
 
 def _pairs(run: str) -> str:

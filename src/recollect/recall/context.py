@@ -3,7 +3,7 @@ further candidates that only their surroundings suggest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from recollect.core.query import Candidate, Query, Reading
@@ -26,9 +26,9 @@ def beside(candidates: Sequence[Candidate], query: Query, asked: Question, store
     leaders = [one.id for one in candidates[:_LEADERS] if one.memory and one.memory.session]
     near = store.memories.nearby(leaders, reach=_STEP) if leaders else _NOBODY
     steps = [step for step in range(-_STEP, _STEP + 1) if step]
-    beside = (near.beside(place, step) for place in near.places.values() for step in steps)
-    ids = sorted({said.id for said in beside if said is not None} - known)
-    found = list(store.memories.admitted(ids, query.filter, store.project).memories) if ids else []
+    places = {place + step for place in near.places.values() for step in steps if near.beside(place, step)}
+    new = sorted(place for place in places if near.said[place].id not in known)
+    found = list(store.memories.admitted(new, query.filter, store.project).memories)
     if asked.is_request:
         said = store.memories.saying_any(_WISH_WORDS, query.filter, store.project, limit=5 * _WISHES).memories
         wishes = [one for one in said if one.source_role == "user" and _is_wish(one.content) and one.id not in known]
@@ -60,16 +60,37 @@ def surroundings(
     """Each candidate among its neighbours; one without a session stands alone. `whole`: with every turn around it."""
     with_session = [one.id for one in candidates if one.memory and one.memory.session]
     near = store.memories.nearby(with_session, reach=REACH) if with_session else _NOBODY
-    texts = {said.id: _spoken(said.role, said.content) for said in near.said.values()}
-    texts |= {one.id: _whole(one.memory) for one in candidates if one.memory}
-    cuts = dict(zip(texts, store.memories.cuts(list(texts.values())), strict=True))
+    own = {one.id: _whole(one.memory) for one in candidates if one.memory}
+    others = {said.id: _spoken(said.role, said.content) for said in near.said.values() if said.id not in own}
+    hint = _hint(asked.words)
+    telling = {id: text for id, text in others.items() if hint(text)}
+    cuts = dict(zip([*own, *telling], store.memories.cuts([*own.values(), *telling.values()]), strict=True))
     words = frozenset(asked.words)
     bit = {word: 1 << index for index, word in enumerate(asked.words)}
-    turns = {id: _turn(cut, words, bit) for id, cut in cuts.items()}
+    turns = {id: Turn(0, _NO_COUNTS, text.count(" ") + 1) for id, text in others.items() if id not in telling}
+    turns |= {id: _turn(cut, words, bit) for id, cut in cuts.items()}
     return {one.id: _among(one, near, turns, cuts[one.id], asked, whole) for one in candidates if one.memory}
 
 
 _NOBODY = Nearby({}, {})
+
+
+def _hint(words: Sequence[str]) -> Callable[[str], bool]:
+    """May a text hold one of these index terms? Most turns around a candidate hold none and need not be cut.
+
+    A term is the stem of its word, perhaps with the last letter changed, so all but that letter must stand there. Only
+    plain letters are judged: elsewhere the index folds accents.
+    """
+    roots = [word[:-1] if len(word) > _SHORT else word for word in words]
+
+    def hint(text: str) -> bool:
+        lowered = text.lower()
+        return not text.isascii() or any(root in lowered for root in roots)
+
+    return hint
+
+
+_SHORT = 3  # letters of a word that is its own stem
 
 
 def _turn(cut: Cut, words: frozenset[str], bit: Mapping[str, int]) -> Turn:
@@ -85,26 +106,25 @@ _NO_COUNTS: Mapping[str, int] = {}
 def _among(
     one: Candidate, near: Nearby, turns: Mapping[str, Turn], own: Cut, asked: Terms, whole: bool
 ) -> Surroundings:
-    mine = turns[one.id]
-    rings, around = [mine.bits], {0: mine}
-    place = near.places.get(one.id)
-    before = None if place is None else near.beside(place, -1)
+    mine, place, said = turns[one.id], near.places.get(one.id), near.said
+    rings, around, asks_before, opens = [mine.bits], {0: mine}, False, False
     if place is not None:
+        session = said[place].session
         for distance in range(1, REACH + 1):
             bits = 0
             for step in (distance, -distance):
-                if said := near.beside(place, step):
-                    bits |= turns[said.id].bits
+                other = said.get(place + step)
+                if other is not None and other.session == session:
+                    turn = turns[other.id]
+                    bits |= turn.bits
                     if whole or step == -1:
-                        around[step] = turns[said.id]
+                        around[step] = turn
             rings.append(bits)
-    return Surroundings(
-        rings=rings,
-        turns=around,
-        pairs=sum(own.holds_pair(*pair) for pair in asked.pairs) if len(mine.counts) > 1 else 0,
-        asks_before=before is not None and before.content.rstrip().endswith("?"),
-        opens=place is not None and near.beside(place, -2) is None,
-    )
+        before = near.beside(place, -1)
+        asks_before = before is not None and before.content.rstrip().endswith("?")
+        opens = near.beside(place, -2) is None
+    pairs = sum(own.holds_pair(*pair) for pair in asked.pairs) if len(mine.counts) > 1 else 0
+    return Surroundings(rings, around, pairs, asks_before, opens)
 
 
 def _whole(memory: Memory) -> str:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
+from recollect.core.text import ROLES
 from recollect.recall.question import (
     GENERIC,
     Question,
@@ -35,7 +36,6 @@ _SPREAD = sum(_NEAR ** abs(distance) for distance in range(-REACH, REACH + 1))
 _USER = "user"
 _ASSISTANT = "assistant"
 _PASSAGE = "passage"
-_ROLES = frozenset({_USER, _ASSISTANT, "system", "tool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class _Evidence:
         self._around = around
         self._used = used
         speakers = {one.memory.source_role for one in candidates if one.memory and one.memory.source_role}
-        people = sorted(speakers - _ROLES)
+        people = sorted(speakers - ROLES)
         self._speaker = asked.speaker(people)
         said = {word.lower() for name in people for word in name.split()}
         content = [word for word in terms.words if word not in said] or list(terms.words)

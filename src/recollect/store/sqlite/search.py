@@ -17,7 +17,7 @@ from recollect.store.sqlite.connection import TOKENIZER
 _CREATE = (
     """
     create view keyword_source as
-        select seq, index_body(content) as body, index_names(content, tags, files, modules) as names,
+        select seq, index_body(content) as body, index_names(content, tags, files, modules, source_role) as names,
                index_body(json_extract(span, '$[3]')) as context
           from memories
     """,
@@ -36,9 +36,9 @@ def create(engine: Engine) -> None:
         engine.execute(statement)
 
 
-def entry(content: str, tags: str | None, files: str | None, modules: str | None, context: str | None) -> Row:
-    """What the index holds for a row: exactly what `keyword_source` would say."""
-    return index_body(content), index_names(content, tags, files, modules), index_body(context)
+def entry(content: str, labels: Sequence[str | None], context: str | None) -> Row:
+    """What the index holds for a row: exactly what `keyword_source` would say. Labels: tags, files, modules, role."""
+    return index_body(content), index_names(content, *labels), index_body(context)
 
 
 _ADD = "insert into keywords (rowid, body, names, context) values (?, ?, ?, ?)"
