@@ -102,15 +102,15 @@ def index_names(content: str | None, *labels: str | None) -> str:
     """Text for the names column: every identifier whole and in its parts, and the labels: tags, files, modules, and
     who said it, if that is a name."""
     tokens: dict[str, None] = {}
-    labels = tuple(label for label in labels if label and label not in ROLES)
-    for name in names(" ".join([content or "", *labels])):
+    told = [label for label in labels if label and label not in ROLES]
+    for name in names(" ".join([content or "", *told])):
         tokens[whole(name)] = None
         for piece in _SEPARATOR.split(name):
             tokens[whole(piece)] = None
         for part in humps(name):
             tokens[part] = None
     tokens.pop("", None)
-    return " ".join([*tokens, *(index_body(label) for label in labels)])
+    return " ".join([*tokens, *(index_body(label) for label in told)])
 
 
 def _pairs(run: str) -> str:

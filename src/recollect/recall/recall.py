@@ -69,7 +69,7 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
         fused = _ranked({**gathered.channels, **wider.channels}, query, reading, senses, now)
     near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
     linked = chained(near, query, senses.companions, senses.store)
-    held = _held(linked, query, now)
+    held = _held(linked, query, now)[: max(_MOST_SCORED, 3 * query.k)]
     scored = score(held, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
     firm = doubt(
         scored, top=recipe.rerank_top, kinds=senses.kinds, now=now, changes=senses.changes, anchors=senses.anchors
@@ -197,4 +197,5 @@ def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores)
 
 
 _SECOND = ("hypothesis", "feedback", "expansion")  # the channels of a second look count as much as the dense one
+_MOST_SCORED = 90  # candidates by relevance; what is known of a memory does not lift one from farther down
 _MOST_READ = 2_000  # characters of a question that its cues are looked for in

@@ -7,6 +7,7 @@ vectors. No model is ever called from here, and numpy is loaded only when a vect
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,6 +61,15 @@ class Space:
 
 
 Item: TypeAlias = "tuple[int, Any, str]"  # seq, views (one row each, or a single one), stamp of the embedded texts
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A memory near a query: the cosine with the mean of its views, and with each of them."""
+
+    seq: int
+    cosine: float
+    views: tuple[float, ...]
 
 
 class Vectors:
@@ -205,15 +215,24 @@ class Vectors:
         row = self._engine.row(self._WAITING)
         return max(0, (int(row[0]) if row else 0) - self.count(space))
 
+    _EXTENT = "select max(seq) from vectors"
+
+    def extent(self) -> int:
+        """The last row that has a vector: how far the vectors reach, without counting them."""
+        row = self._engine.row(self._EXTENT)
+        return 0 if row is None or row[0] is None else int(row[0])
+
     _SOME = "select seq from vectors where space = :space order by seq"
 
     def centre(self, space: Space, *, sample: int) -> Matrix:
         """The mean of the views of some memories, spread evenly over the space: what everything in it has in common."""
         import numpy as np
 
-        seqs = [row[0] for row in self._engine.rows(self._SOME, {"space": space.id})]
-        some = seqs[:: max(1, len(seqs) // sample)]
-        found = self._stored(space, some)
+        last = self.extent()
+        found = self._stored(space, range(last, 0, -max(1, last // sample)))
+        if len(found) < min(last, sample) // 2:  # much was forgotten, or another space fills the rows between
+            seqs = [row[0] for row in self._engine.rows(self._SOME, {"space": space.id})]
+            found = self._stored(space, seqs[:: max(1, len(seqs) // sample)])
         if not found:
             return np.zeros(space.dims, np.float32)
         mean: Matrix = np.mean([rows.mean(axis=0) for rows in found.values()], axis=0).astype(np.float32)
@@ -243,6 +262,20 @@ class Vectors:
         All that the filter lets through are found however few they are; the more there are, the fewer cells it takes.
         `probes` says how many to look into first, in stead of the number found in training.
         """
+        found = self.nearest(space, query, limit=limit, where=where, params=params, probes=probes)
+        return [(near.seq, near.cosine) for near in found]
+
+    def nearest(
+        self,
+        space: Space,
+        query: Any,
+        *,
+        limit: int,
+        where: str = "true",
+        params: Params | None = None,
+        probes: int | None = None,
+    ) -> list[Near]:
+        """What `search` finds, each with the cosine of every view of it."""
         asked = _query(space, query)
         if limit < 1:
             return []
@@ -250,13 +283,11 @@ class Vectors:
             now = self._fresh(space)
             chosen = self._candidates(now, asked, limit, where, params or {}, probes)
             scored = self._rescored(now, chosen, asked)
-        return sorted(scored, key=lambda one: (-one[1], one[0]))[:limit]
+        return sorted(scored, key=lambda one: (-one.cosine, one.seq))[:limit]
 
     def exact(self, space: Space, seqs: Sequence[int], query: Any) -> dict[int, tuple[float, ...]]:
         """The cosine of the query with each view of some memories, in full precision."""
-        asked = _query(space, query)
-        found = self._stored(space, seqs)
-        return {seq: tuple((views @ asked).tolist()) for seq, views in found.items()}
+        return {near.seq: near.views for near in self._rescored(space, seqs, _query(space, query))}
 
     def mean_of(self, space: Space, seqs: Sequence[int]) -> Matrix | None:
         """The mean direction of some memories; nothing when none of them has a vector."""
@@ -305,14 +336,20 @@ class Vectors:
             pages = (ivf.only(page, seqs) for page in self._whole(space, grid))
         return ivf.best(*ivf.scored(pages, query), limit * _RESCORED)
 
-    def _rescored(self, space: Space, seqs: list[int], query: Matrix) -> list[tuple[int, float]]:
+    def _rescored(self, space: Space, seqs: Sequence[int], query: Matrix) -> list[Near]:
         import numpy as np
 
         stored = self._stored(space, seqs)
         if not stored:
             return []
-        means = ivf.means(np.concatenate(list(stored.values())), [len(views) for views in stored.values()])
-        return list(zip(stored, (means @ query).tolist(), strict=True))
+        views = np.concatenate(list(stored.values()))
+        counts = [len(rows) for rows in stored.values()]
+        cosines = (ivf.means(views, counts) @ query).tolist()
+        each, ends = (views @ query).tolist(), itertools.accumulate(counts)
+        return [
+            Near(seq, cosine, tuple(each[end - count : end]))
+            for seq, cosine, count, end in zip(stored, cosines, counts, ends, strict=True)
+        ]
 
     _VIEWS = """
         select seq, cast(views as blob) from vectors

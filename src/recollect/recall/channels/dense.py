@@ -6,7 +6,7 @@ the mean similarity of the question to the store, in units of the model's usual 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import EmbeddingMismatch
@@ -64,22 +64,24 @@ class DenseChannel:
     def _near(self, space: Space, query: Query, asked: Any) -> list[Candidate]:
         condition, params = where(query.filter, self._store.project)
         limit = max(self._depth, query.k)
-        near = self._store.vectors.search(space, asked, limit=limit, where=condition, params=params)
-        memories = self._store.memories.by_seq([seq for seq, _ in near])
-        found = self._nearness(space, list(memories), asked)
+        near = self._store.vectors.nearest(space, asked, limit=limit, where=condition, params=params)
+        memories = self._store.memories.by_seq([one.seq for one in near])
+        above = self._above(space, asked)
         return [
-            Candidate(memories[seq].id, score=cosine, memory=memories[seq], factors=found.get(seq, {}))
-            for seq, cosine in near
-            if seq in memories
+            Candidate(memories[one.seq].id, score=one.cosine, memory=memories[one.seq], factors=above(one.views))
+            for one in near
+            if one.seq in memories
         ]
 
     def _nearness(self, space: Space, seqs: Sequence[int], asked: Any) -> dict[int, dict[str, float]]:
+        above = self._above(space, asked)
+        return {seq: above(views) for seq, views in self._store.vectors.exact(space, seqs, asked).items()}
+
+    def _above(self, space: Space, asked: Any) -> Callable[[Sequence[float]], dict[str, float]]:
+        """Turns the cosines of a memory's views, its own texts and last its context, into nearness."""
         background = float(self._background(space) @ asked)
         spread = _SIGMAS * SPREAD.get(space.model, USUAL_SPREAD)
-        return {
-            seq: {"dense": ((max(views[:-1]) + views[-1]) / 2 - background) / spread}
-            for seq, views in self._store.vectors.exact(space, seqs, asked).items()
-        }
+        return lambda views: {"dense": ((max(views[:-1] or views) + views[-1]) / 2 - background) / spread}
 
     def _space(self) -> Space:
         """The active space, if it is the configured model's: vectors of two models are never compared."""
@@ -92,8 +94,7 @@ class DenseChannel:
 
     def _background(self, space: Space) -> Any:
         """The mean vector of a sample of the space, refreshed when the space has grown much."""
-        size = self._store.vectors.count(space)
-        key = (space.id, size.bit_length())
+        key = (space.id, self._store.vectors.extent().bit_length())
         if self._centre is None or self._centre[0] != key:
             self._centre = (key, self._store.vectors.centre(space, sample=_SAMPLE))
         return self._centre[1]
