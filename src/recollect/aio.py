@@ -14,11 +14,11 @@ from recollect import wiring
 from recollect.app import Recollect, quiet
 from recollect.core.account import Account
 from recollect.core.drafts import Draft, Receipt
-from recollect.core.ids import MemoryId
 from recollect.core.ledger import Entry
 from recollect.core.links import Link
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode
 from recollect.core.records import Memory
+from recollect.remember.forget import Forgotten
 from recollect.remember.undo import Undone
 from recollect.store.memories import Order, Page
 from recollect.tend.vectors import Followed
@@ -59,7 +59,7 @@ class AsyncRecollect:
     async def pin(self, id: str, *, pinned: bool = True) -> Memory:
         return await asyncio.to_thread(self._memory.pin, id, pinned=pinned)
 
-    async def forget(self, id: str, *, why: str = "") -> MemoryId:
+    async def forget(self, id: str, *, why: str = "") -> Forgotten:
         return await asyncio.to_thread(self._memory.forget, id, why=why)
 
     async def undo(self, id: str | None = None, *, why: str = "") -> Undone:

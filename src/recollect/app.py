@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError, UnknownChoice
-from recollect.core.ids import MemoryId
 from recollect.core.ports import Clock, Identity, Projector
 from recollect.core.query import DEFAULT_K, MODES, Briefing, Filter, Mode, Query
 from recollect.core.records import Memory
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from recollect.core.ledger import Entry
     from recollect.core.links import Link
     from recollect.embed.port import Embedder
+    from recollect.remember.forget import Forgotten
     from recollect.remember.hand import Hand
     from recollect.remember.undo import Undone
     from recollect.tend.vectors import Followed
@@ -127,7 +127,7 @@ class Recollect:
 
         return acts.pin(self._store, id, self._hand(""), pinned=pinned)
 
-    def forget(self, id: str, *, why: str = "") -> MemoryId:
+    def forget(self, id: str, *, why: str = "") -> Forgotten:
         """Remove a memory for good, from every file of the store. Cannot be undone; `reject` can."""
         from recollect.remember.forget import forget
 

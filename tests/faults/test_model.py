@@ -289,7 +289,7 @@ class Machine(RuleBasedStateMachine):
     def forget(self, choice: int) -> None:
         self.steps["forget"] += 1
         id = self._id(choice)
-        assert self.memory.forget(id) == id
+        assert self.memory.forget(id).id == id
         self.model.tombs.add(self.model.rows.pop(id).content)
         self.model.acts.append(Act(forgot=id))
         with pytest.raises(MemoryNotFound):

@@ -5,7 +5,7 @@ A tombstone and a ledger entry without content remain. It must work on a full di
 
 from __future__ import annotations
 
-from contextlib import suppress
+from dataclasses import dataclass
 
 from recollect.core.errors import StoreError
 from recollect.core.ids import MemoryId
@@ -18,7 +18,15 @@ from recollect.store.store import Store
 _TRACE = 60  # characters of a text that are looked for in the file after it was forgotten
 
 
-def forget(store: Store, id: str, hand: Hand) -> MemoryId:
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was forgotten. `lingering` says why a copy of the text may still be in the file or its log; empty: none."""
+
+    id: MemoryId
+    lingering: str = ""
+
+
+def forget(store: Store, id: str, hand: Hand) -> Forgotten:
     """Remove one memory and make sure that no copy lingers in the files of the store."""
 
     memory = store.memories.get(store.memories.resolve(id))
@@ -35,9 +43,11 @@ def forget(store: Store, id: str, hand: Hand) -> MemoryId:
             return memory.id
 
     forgotten = store.engine.insist(act)
-    with suppress(StoreError):  # it is forgotten; emptying the log is tried again by the next one
-        _scrub(store, memory, texts)
-    return forgotten
+    try:
+        clean = _scrub(store, memory, texts)
+    except StoreError as error:  # it is forgotten all the same; the next one tries again
+        return Forgotten(forgotten, str(error))
+    return Forgotten(forgotten, "" if clean else "another process is reading; the log is emptied by the next write")
 
 
 def _ever_said(store: Store, memory: Memory) -> list[str]:
@@ -48,11 +58,13 @@ def _ever_said(store: Store, memory: Memory) -> list[str]:
     return [memory.content, *(str(body["content"]) for body in bodies if "content" in body)]
 
 
-def _scrub(store: Store, memory: Memory, texts: list[str]) -> None:
-    """Empty cache and log, and rewrite the file when splitting a page once left a copy of the text in a gap."""
+def _scrub(store: Store, memory: Memory, texts: list[str]) -> bool:
+    """Empty cache and log, and rewrite the file when splitting a page once left a copy of the text in a gap. False when
+    the log could not be emptied."""
     empty(store.engine)
-    store.engine.settle()
+    settled = store.engine.settle()
     said_elsewhere = store.memories.by_fingerprint([memory.fingerprint], store.project)
     if not said_elsewhere and any(store.engine.holds(text[:_TRACE]) for text in texts):
         store.engine.rewrite()
-        store.engine.settle()
+        settled = store.engine.settle()
+    return settled

@@ -245,12 +245,14 @@ def run_pin(args: argparse.Namespace, console: Console) -> int:
 
 def run_forget(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        id = memory.forget(args.id, why=args.why)
+        gone = memory.forget(args.id, why=args.why)
         backups = _backups(memory.path)
     if console.json:
-        console.value({"forgotten": id, "backups": backups})
+        console.value({"forgotten": gone.id, "lingering": gone.lingering, "backups": backups})
     else:
-        console.line(f"Forgotten for good: {id}")
+        console.line(f"Forgotten for good: {gone.id}")
+        if gone.lingering:
+            console.note(f"  ! a copy may linger: {gone.lingering}")
         if backups:
             console.note(f"  ! {len(backups)} backup(s) made earlier may still hold it")
     return FINE
