@@ -7,8 +7,9 @@ import ast
 import inspect
 import os
 import sys
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
+from typing import Any
 
 from recollect.config import Settings
 from recollect.core import errors
@@ -24,14 +25,26 @@ def cli() -> str:
     parts = ["# Command line\n", f"```\n{parser.format_help()}```\n"]
     for name, sub in subparsers.choices.items():
         parts.append(f"## recollect {name}\n\n```\n{sub.format_help()}```\n")
+        for nested in (action for action in sub._actions if isinstance(action, argparse._SubParsersAction)):
+            parts += [
+                f"### recollect {name} {one}\n\n```\n{it.format_help()}```\n" for one, it in nested.choices.items()
+            ]
     return "\n".join(parts)
+
+
+def _variable(field: Field[Any]) -> str:
+    return "the file only" if field.default is MISSING else f"`RECOLLECT_{field.name.upper()}`"
+
+
+def _default(field: Field[Any]) -> str:
+    return "an empty table" if field.default is MISSING else f"`{field.default!r}`"
 
 
 def settings() -> str:
     """Every setting with its default and the comment beside it."""
     comments = _comments(inspect.getsource(Settings))
     rows = [
-        f"| `{field.name}` | `RECOLLECT_{field.name.upper()}` | `{field.default!r}` | {comments.get(field.name, '')} |"
+        f"| `{field.name}` | {_variable(field)} | {_default(field)} | {comments.get(field.name, '')} |"
         for field in fields(Settings)
     ]
     intro = (

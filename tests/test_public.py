@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.aio import AsyncRecollect
+from recollect.aio import AsyncDocs, AsyncRecollect
 from recollect.aio import open as open_async
 from recollect.app import Recollect
 from recollect.core import errors
+from recollect.documents.api import Docs
 
 
 def test_importing_recollect_loads_no_third_party_module() -> None:
@@ -58,6 +59,35 @@ def test_the_asyncio_twin_has_the_same_names_and_signatures() -> None:
         mine, theirs = inspect.signature(method), inspect.signature(twin)
         assert list(mine.parameters.values()) == list(theirs.parameters.values()), name
         assert mine.return_annotation == theirs.return_annotation, name
+
+
+def test_the_asyncio_twin_of_the_documents_room_has_the_same_names_and_signatures() -> None:
+    for name, method in inspect.getmembers(Docs, inspect.isfunction):
+        if name.startswith("_") or name == "confidence":
+            continue
+        mine, theirs = inspect.signature(method), inspect.signature(getattr(AsyncDocs, name))
+        assert _shapes(mine) == _shapes(theirs), name
+        assert mine.return_annotation == theirs.return_annotation, name
+
+
+def _shapes(signature: inspect.Signature) -> list[tuple[str, object, object]]:
+    """Names, kinds and defaults; a watcher that does nothing is as good as another."""
+    return [
+        (one.name, one.kind, "quiet" if one.name == "progress" else one.default)
+        for one in signature.parameters.values()
+    ]
+
+
+def test_the_documents_room_works_for_asyncio(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nThe granite lies here.\n")
+
+    async def story() -> list[str]:
+        async with await open_async(tmp_path / "m.db") as memory:
+            await memory.docs.index([tmp_path])
+            found = await memory.docs.search("granite")
+            return [match.document.path for match in found.matches]
+
+    assert asyncio.run(story()) == ["a.md"]
 
 
 def test_the_asyncio_twin_works(tmp_path: Path) -> None:

@@ -13,11 +13,17 @@ from typing import Any
 from recollect import wiring
 from recollect.app import Recollect, quiet
 from recollect.core.account import Account
+from recollect.core.documents import Document, Related
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.ledger import Entry
 from recollect.core.links import Link
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode
 from recollect.core.records import Memory
+from recollect.documents.api import Docs
+from recollect.documents.check import Checked
+from recollect.documents.gc import GcPlan
+from recollect.documents.index import Summary
+from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found
 from recollect.remember.forget import Forgotten
 from recollect.remember.undo import Undone
 from recollect.store.memories import Order, Page
@@ -147,6 +153,10 @@ class AsyncRecollect:
         await asyncio.to_thread(self._memory.close)
 
     @property
+    def docs(self) -> AsyncDocs:
+        return AsyncDocs(self._memory.docs)
+
+    @property
     def path(self) -> Path | None:
         return self._memory.path
 
@@ -161,3 +171,62 @@ class AsyncRecollect:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+class AsyncDocs:
+    """Every verb of the documents room, awaitable."""
+
+    def __init__(self, docs: Docs) -> None:
+        self._docs = docs
+
+    async def index(
+        self,
+        roots: Sequence[str | os.PathLike[str]] = (),
+        *,
+        base: str | os.PathLike[str] | None = None,
+        full: bool = False,
+        pruned: bool = False,
+        progress: Callable[[int, int], None] = quiet,
+    ) -> Summary:
+        return await asyncio.to_thread(self._docs.index, roots, base=base, full=full, pruned=pruned, progress=progress)
+
+    async def search(
+        self,
+        text: str,
+        *,
+        mode: str = "hybrid",
+        limit: int = DEFAULT_LIMIT,
+        max_per_document: int | None = PER_DOCUMENT,
+        label: str | None = None,
+        type: str | None = None,
+        track: bool = True,
+    ) -> Found:
+        return await asyncio.to_thread(
+            self._docs.search,
+            text,
+            mode=mode,
+            limit=limit,
+            max_per_document=max_per_document,
+            label=label,
+            type=type,
+            track=track,
+        )
+
+    async def related(self, path: str, *, limit: int = 5) -> list[Related]:
+        return await asyncio.to_thread(self._docs.related, path, limit=limit)
+
+    async def list(self, *, label: str | None = None, type: str | None = None) -> list[Document]:
+        return await asyncio.to_thread(self._docs.list, label=label, type=type)
+
+    async def gc(self, *, dry_run: bool = False, progress: Callable[[int, int], None] = quiet) -> GcPlan:
+        return await asyncio.to_thread(self._docs.gc, dry_run=dry_run, progress=progress)
+
+    async def check(
+        self,
+        change: str | None = None,
+        *,
+        between: Sequence[str] = (),
+        detector: str | None = None,
+        base: str | os.PathLike[str] | None = None,
+    ) -> Checked:
+        return await asyncio.to_thread(self._docs.check, change, between=between, detector=detector, base=base)

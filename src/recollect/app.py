@@ -6,11 +6,12 @@ The verbs that write are loaded on first use: a one-shot recall must not pay for
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError, UnknownChoice
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from recollect.core.drafts import Draft, Receipt
     from recollect.core.ledger import Entry
     from recollect.core.links import Link
+    from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
     from recollect.remember.forget import Forgotten
     from recollect.remember.hand import Hand
@@ -61,6 +63,7 @@ class Recollect:
         personal: Store | None = None,
         embedder: Embedder | None = None,
         commit: Callable[[], str | None] = nowhere,
+        documents: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -70,6 +73,7 @@ class Recollect:
         self._identity = identity
         self._actor = actor
         self._projectors = projectors
+        self._documents = documents  # the settings of that room
         self._commit = commit  # the one the project's files are at
 
     # --- remember -------------------------------------------------------------------------------------------------
@@ -272,6 +276,22 @@ class Recollect:
         if not retired:
             raise NothingToUndo
         return self._store.vectors.put_back(retired[-1]).model
+
+    # --- rooms ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def docs(self) -> Docs:
+        """Markdown and plain text as memory: index, search, related, list, gc, check."""
+        from recollect.documents.api import Docs
+
+        return Docs(
+            self._store,
+            self._senses,
+            clock=self._clock,
+            identity=self._identity,
+            hand=lambda: self._hand(""),
+            settings=self._documents,
+        )
 
     # --- the file -------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ class Settings:
     reranker: str = "none"  # none, onnx[:PACK], ollama[:MODEL], cohere[:MODEL], URL#MODEL
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
     methodology: str = "native"  # how phases and work units are named
+    documents: Mapping[str, Any] = field(default_factory=dict)  # a table: preset, roots, ignore, rules, specs, detector
 
 
 def load_settings(folder: Path | None, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -29,9 +30,9 @@ def load_settings(folder: Path | None, environment: Mapping[str, str] = os.envir
     if folder is not None and os.path.isfile(file := folder / "config.toml"):
         settings = _merged(settings, _toml(file), str(file))
     given = {
-        field.name: environment[name]
-        for field in fields(Settings)
-        if (name := f"RECOLLECT_{field.name.upper()}") in environment
+        one.name: environment[name]
+        for one in fields(Settings)
+        if (name := f"RECOLLECT_{one.name.upper()}") in environment and one.name not in _TABLES
     }
     return _merged(settings, given, "the environment")
 
@@ -46,13 +47,20 @@ def _toml(file: Path) -> dict[str, Any]:
 
 
 def _merged(settings: Settings, given: Mapping[str, Any], where: str) -> Settings:
-    known = {field.name: field for field in fields(Settings)}
-    for name in sorted(set(given) - set(known)):
+    known = {one.name for one in fields(Settings)}
+    for name in sorted(set(given) - known):
         raise InvalidField(name, f"{where} sets it, but there is no such setting; there are {', '.join(sorted(known))}")
     return replace(settings, **{name: _typed(name, value) for name, value in given.items()})
 
 
+_TABLES = frozenset({"documents"})  # for the file only; the room that uses one checks what is in it
+
+
 def _typed(name: str, value: Any) -> Any:
+    if name in _TABLES:
+        if not isinstance(value, Mapping):
+            raise InvalidField(name, f"expected a table, not {value!r}")
+        return value
     if name != "busy_timeout":
         if not isinstance(value, str):
             raise InvalidField(name, f"expected a text, not {value!r}")

@@ -94,6 +94,7 @@ def open(
         personal=beside,
         embedder=embedder,
         commit=partial(_commit, file),
+        documents=chosen.documents,
     )
 
 

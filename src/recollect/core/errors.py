@@ -111,6 +111,32 @@ class AmbiguousId(NotFound):
         super().__init__(f"{given!r} fits several memories: {', '.join(matches)}.", hint="Give more of the id.")
 
 
+class RootNotFound(NotFound):
+    """The directory to index is not there; what was indexed from it before is kept."""
+
+    code = "root-not-found"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"There is no directory {path}.", hint="Nothing was changed. Name one that is there.")
+
+
+class DocumentNotFound(NotFound):
+    code = "document-not-found"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"No document is known as {path!r}.", hint="`recollect docs index` learns it.")
+
+
+class ChangeNotFound(NotFound):
+    code = "change-not-found"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"There is no change {given!r} with specs in it.",
+            hint="Name its directory, or the name it has below changes/.",
+        )
+
+
 class BackupNotFound(NotFound):
     code = "backup-not-found"
 

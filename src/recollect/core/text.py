@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from hashlib import blake2b
 
 from recollect.core.errors import InvalidText
@@ -76,8 +77,17 @@ def names(text: str) -> list[str]:
     """The identifier-like words of `text`: camelCase, snake_case, dotted, paths, flags, versions."""
     if _INNER.search(text) is None:  # most prose holds none
         return []
-    found = (match.strip(".:-/\\#+@$") for match in _NAME.findall(text))
-    return [name for name in found if 1 < len(name) <= _MAX_NAME and _INNER.search(name)]
+    runs = _NAME.findall(text)
+    return [name for run in runs if (name := _known_name(run) if len(run) <= _MAX_NAME else _name(run))]
+
+
+def _name(run: str) -> str:
+    """The identifier in a run of letters and separators; empty when it is a plain word."""
+    name = run.strip(".:-/\\#+@$")
+    return name if 1 < len(name) <= _MAX_NAME and _INNER.search(name) else ""
+
+
+_known_name = lru_cache(maxsize=32_768)(_name)  # the same words come again and again
 
 
 def humps(name: str) -> list[str]:
@@ -102,15 +112,17 @@ def index_names(content: str | None, *labels: str | None) -> str:
     """Text for the names column: every identifier whole and in its parts, and the labels: tags, files, modules, and
     who said it, if that is a name."""
     tokens: dict[str, None] = {}
-    told = [label for label in labels if label and label not in ROLES]
-    for name in names(" ".join([content or "", *told])):
-        tokens[whole(name)] = None
-        for piece in _SEPARATOR.split(name):
-            tokens[whole(piece)] = None
-        for part in humps(name):
-            tokens[part] = None
+    kept = [label for label in labels if label and label not in ROLES]
+    for name in names(" ".join([content or "", *kept])):
+        tokens.update(_name_tokens(name))
     tokens.pop("", None)
-    return " ".join([*tokens, *(index_body(label) for label in told)])
+    return " ".join([*tokens, *(index_body(label) for label in kept)])
+
+
+@lru_cache(maxsize=8_192)
+def _name_tokens(name: str) -> dict[str, None]:
+    """The tokens one identifier is found by: whole, piece by piece, part by part."""
+    return dict.fromkeys([whole(name), *(whole(piece) for piece in _SEPARATOR.split(name)), *humps(name)])
 
 
 def _pairs(run: str) -> str:

@@ -11,10 +11,12 @@ from recollect.core.records import Memory
 
 if TYPE_CHECKING:
     from recollect.core.account import Account
+    from recollect.core.documents import Document
     from recollect.core.drafts import Receipt
     from recollect.core.ledger import Entry
     from recollect.core.links import Link
     from recollect.core.payloads import Payload
+    from recollect.documents.check import Checked, Conflict, Side
 
 Json = dict[str, Any]
 
@@ -155,6 +157,54 @@ def account_json(account: Account) -> Json:
         "pointed_at_by": [link_json(link) for link in account.pointed_at_by],
         "history": [entry_json(entry) for entry in account.history],
     }
+
+
+def document_json(document: Document) -> Json:
+    return _filled(
+        {
+            "id": document.id,
+            "path": document.path,
+            "title": document.title,
+            "label": document.label,
+            "type": document.type,
+            "confidence": document.confidence,
+            "created_at": _iso(document.created_at),
+            "updated_at": _iso(document.updated_at),
+            "accessed_at": _iso(document.accessed_at),
+            "access_count": document.access_count,
+            "sha256": document.sha256,
+            "size": document.size,
+            "passages": document.passages,
+            "former": list(document.former),
+        }
+    )
+
+
+def checked_json(checked: Checked) -> Json:
+    return {
+        "ok": checked.ok,
+        "conflicts": [_conflict(one) for one in checked.conflicts],
+        "broken": [
+            {"path": one.path, "line": one.line, "target": one.target, "problem": one.problem} for one in checked.broken
+        ],
+        "pairs": checked.pairs,
+        "links": checked.links,
+        "notes": list(checked.notes),
+    }
+
+
+def _conflict(one: Conflict) -> Json:
+    return {
+        "level": one.judgement.level,
+        "score": one.judgement.score,
+        "reasons": list(one.judgement.reasons),
+        "claim": _side(one.claim),
+        "known": _side(one.known),
+    }
+
+
+def _side(side: Side) -> Json:
+    return {"path": side.path, "line": side.line, "name": side.name, "text": side.text}
 
 
 def error_json(error: RecollectError) -> Json:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from recollect.core.kinds import Kind
 from recollect.core.ports import Tokenizer
 from recollect.core.query import Candidate, Hit
 from recollect.core.records import CITATION_LIMIT, Memory
@@ -36,15 +37,22 @@ class Packed:
     notes: tuple[str, ...]
 
 
-def pack(ranking: Sequence[Candidate], *, k: int, budget: Budget, tokenizer: Tokenizer) -> Packed:
-    """At most `k` hits, by score. Within a bounded budget the memories of one file are kept together."""
+def pack(
+    ranking: Sequence[Candidate], *, k: int, budget: Budget, tokenizer: Tokenizer, per_document: int | None = None
+) -> Packed:
+    """At most `k` hits, by score, of which so many may be passages of one document. Within a bounded budget the
+    memories of one file are kept together."""
     chosen: list[Hit] = []
     spent, repeats, crowded = 0, 0, 0
     used: dict[str, int] = {}
+    cut: dict[str, int] = {}
     for candidate in ranking:
         if len(chosen) >= k:
             break
         hit = _hit(candidate)
+        document = _document(hit.memory)
+        if document is not None and per_document is not None and cut.get(document, 0) >= per_document:
+            continue
         cost = tokenizer.count(hit.memory.content) + _OVERHEAD
         if any(_repeats(hit.memory, other.memory) for other in chosen):
             repeats += 1
@@ -53,6 +61,8 @@ def pack(ranking: Sequence[Candidate], *, k: int, budget: Budget, tokenizer: Tok
         else:
             chosen.append(hit)
             spent += cost
+            if document is not None:
+                cut[document] = cut.get(document, 0) + 1
             used[hit.memory.kind] = used.get(hit.memory.kind, 0) + cost
     notes = [f"{repeats} near-duplicate(s) left out"] if repeats else []
     notes += [f"{crowded} more did not fit {budget.tokens} tokens"] if crowded else []
@@ -63,6 +73,10 @@ def pack(ranking: Sequence[Candidate], *, k: int, budget: Budget, tokenizer: Tok
 def cite(memory: Memory) -> str:
     """The mark an agent puts behind what it took from a memory."""
     return f"[Memory #{memory.id}: {memory.citation or excerpt(memory.content, CITATION_LIMIT)}]"
+
+
+def _document(memory: Memory) -> str | None:
+    return memory.span.document if memory.kind == Kind.PASSAGE and memory.span is not None else None
 
 
 def _hit(candidate: Candidate) -> Hit:

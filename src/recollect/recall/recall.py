@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from recollect.core.kinds import Kinds
+from recollect.core.kinds import Kind, Kinds
 from recollect.core.ports import Anchors, Changes, Channel, Companions, Neighbourhood, Reranker, Tokenizer
-from recollect.core.query import Briefing, Candidate, Query, Reading
+from recollect.core.query import Briefing, Candidate, Query, QueryType, Reading
 from recollect.recall.boost import boost
 from recollect.recall.chain import chained
 from recollect.recall.context import beside, surroundings, terms
@@ -57,8 +57,36 @@ class Senses:
     notes: tuple[str, ...] = ()  # what could not be wired, told with every answer
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The candidates in order, before any is left out, and what was noticed on the way."""
+
+    candidates: list[Candidate]
+    type: QueryType
+    notes: tuple[str, ...]
+
+
 def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
     """The right few memories for a question, cited and packed, with every reason kept on them."""
+    ranking = rank(query, senses, now=now)
+    packed = pack(
+        ranking.candidates,
+        k=query.k,
+        budget=budget,
+        tokenizer=senses.tokenizer,
+        per_document=None if Kind.PASSAGE in query.filter.kinds else senses.recipe.per_document,
+    )
+    return Briefing(
+        hits=packed.hits,
+        text="",
+        tokens=packed.tokens,
+        notes=(*ranking.notes, *packed.notes),
+        query_type=ranking.type,
+    )
+
+
+def rank(query: Query, senses: Senses, *, now: datetime) -> Ranking:
+    """Every stage but the last: for rooms that order by something of their own before they pack."""
     recipe = senses.recipe
     query, narrow = _narrowed(query, senses)
     reading = read(query)
@@ -77,15 +105,8 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
     ranked, trouble = rerank(
         firm, senses.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline
     )
-    packed = pack(ranked, k=query.k, budget=budget, tokenizer=senses.tokenizer)
-    notes = [*senses.notes, *narrow, *gathered.notes, *wider.notes, *([trouble] if trouble else []), *packed.notes]
-    return Briefing(
-        hits=packed.hits,
-        text="",
-        tokens=packed.tokens,
-        notes=tuple(notes),
-        query_type=reading.type,
-    )
+    notes = [*senses.notes, *narrow, *gathered.notes, *wider.notes, *([trouble] if trouble else [])]
+    return Ranking(ranked, reading.type, tuple(notes))
 
 
 def _ranked(

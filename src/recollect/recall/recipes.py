@@ -130,6 +130,8 @@ class Recipe:
     rerank_deadline: float = 4.0  # seconds; after that the order stays as it was
     # widen: a second look when the first found little, for explicit searches
     widening: Widening = Widening()
+    # pack: passages of one document in an answer; a long text must not crowd out what somebody said
+    per_document: int = 2
     # weigh: what each piece of evidence is worth, by how good the vectors are; empty means ranks are fused instead
     evidence: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)
     passages: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)  # the same, for passages of documents

@@ -138,8 +138,11 @@ def _shaped(cut: Cut, store: Store, hand: Hand, identity: Identity) -> tuple[lis
             identity=identity,
             redacted=bool(screened.redacted),
         )
-        span = replace(screened.draft.span or draft.span, document=cut.document)
-        passages.append(replace(shaped.memory, span=span))
+        span = shaped.memory.span
+        if span is not None and span.document != cut.document:
+            passages.append(replace(shaped.memory, span=replace(span, document=cut.document)))
+        else:
+            passages.append(shaped.memory)
     return passages, tuple(fired)
 
 

@@ -18,7 +18,7 @@ Progress = Callable[[str, int], None]
 class Finding:
     """One thing that is wrong. `projection` faults are mended by rebuilding, others need salvage or a backup."""
 
-    area: str  # file, rows, links, tombstones, ledger, keywords, facets
+    area: str  # file, rows, links, tombstones, documents, ledger, keywords, facets, vectors, graph
     problem: str
     projection: bool = False
 
@@ -38,14 +38,21 @@ class CheckReport:
 def check(store: Store, *, quick: bool = False, progress: Progress = lambda area, n: None) -> CheckReport:
     """Look at everything: the file's structure, each row's checksum, the ledger's chain, projections against rows."""
     report = CheckReport()
-    for area, look in (("file", _file), ("rows", _rows), ("links", _links), ("ledger", _ledger)):
+    for area, look in (
+        ("file", _file),
+        ("rows", _rows),
+        ("links", _links),
+        ("documents", _documents),
+        ("ledger", _ledger),
+    ):
         _guarded(area, look, store, report, progress)
     if not quick:
-        for area, look in (("keywords", _keywords), ("facets", _facets), ("vectors", _vectors)):
+        for area, look in (("keywords", _keywords), ("facets", _facets), ("vectors", _vectors), ("graph", _graph)):
             _guarded(area, look, store, report, progress)
     return report
 
 
+_PROJECTIONS = frozenset({"keywords", "facets", "vectors", "graph"})
 Look = Callable[[Store, CheckReport, Progress], None]
 
 
@@ -54,7 +61,7 @@ def _guarded(area: str, look: Look, store: Store, report: CheckReport, progress:
     try:
         look(store, report, progress)
     except (RecollectError, ValueError, TypeError, KeyError) as error:
-        report.findings.append(Finding(area, str(error), projection=area in ("keywords", "facets", "vectors")))
+        report.findings.append(Finding(area, str(error), projection=area in _PROJECTIONS))
 
 
 def _file(store: Store, report: CheckReport, progress: Progress) -> None:
@@ -78,6 +85,10 @@ def _links(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [Finding("links", f"a link of {id} is damaged") for id in store.links.damaged()]
     report.findings += [Finding("tombstones", f"{id} is damaged") for id in store.tombstones.damaged()]
     report.findings += [Finding("meta", f"{name} is damaged") for name in Meta(store.engine).damaged()]
+
+
+def _documents(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [Finding("documents", f"{what} is damaged") for what in store.documents.damaged()]
 
 
 def _ledger(store: Store, report: CheckReport, progress: Progress) -> None:
@@ -115,3 +126,9 @@ def _vectors(store: Store, report: CheckReport, progress: Progress) -> None:
     for space in store.vectors.spaces():
         faults = store.vectors.verify(space)
         report.findings += [Finding("vectors", f"{space.name}: {fault}", projection=True) for fault in faults]
+
+
+def _graph(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [
+        Finding("graph", f"{what}, which is no document", projection=True) for what in store.documents.strays()
+    ]

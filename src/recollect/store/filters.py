@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from recollect.core.query import Filter
@@ -86,9 +87,8 @@ class _Condition:
 
     def facet(self, facet: str, values: Iterable[str]) -> None:
         if listed := sorted(values):
-            params = {f"{facet}{index}": value for index, value in enumerate(listed)}
             self.add(
                 f"m.seq in (select seq from facets where facet = '{facet}' "
-                f"and value in ({', '.join(f':{key}' for key in params)}))",
-                **params,
+                f"and value in (select value from json_each(:{facet}_values)))",
+                **{f"{facet}_values": json.dumps(listed)},
             )

@@ -119,12 +119,13 @@ def _entry(row: Row) -> Entry:
     number, act, at, actor, action, memory, text, stored, undoes, hash = row
     try:
         why, before, after = json.loads(text) if text is not None else ("", None, None)
-    except (ValueError, TypeError):
+        moment = from_ms(at)
+    except (ValueError, TypeError, OverflowError):
         raise StoreDamaged("the ledger", f"entry {number} cannot be read") from None
     return Entry(
         number=number,
         act=act,
-        at=from_ms(at),
+        at=moment,
         actor=actor,
         change=Change(action, None if memory is None else MemoryId(memory), why, before, after),
         digest=stored,

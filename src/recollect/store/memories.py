@@ -287,6 +287,16 @@ class Memories:
             for row in self._engine.rows(self._OF_DOCUMENT, {"document": document, "project": project})
         ]
 
+    _CUT_FROM = """
+        select f.seq, f.value from facets f join memories m on m.seq = f.seq
+         where f.facet = 'document' and {where} order by f.seq
+    """
+
+    def cut_from(self, filter: Filter, project: str) -> dict[int, str]:
+        """The rows of passages, each with the document it was cut from."""
+        condition, params = where(filter, project)
+        return dict(self._engine.rows(self._CUT_FROM.format(where=condition), params))
+
     # Without the hint SQLite walks an index over the whole project for a handful of rows.
     _ADMITTED = f"""
         select {_M_NAMES}, m.checksum from memories m not indexed

@@ -34,6 +34,9 @@ class RepairReport:
     lost: tuple[str, ...] = ()
 
 
+_CARRIED = (
+    "links", "tombstones", "ledger", "meta", "documents", "document_pairs", "document_links", "document_ranks",
+)  # fmt: skip
 _CLEAR_FACETS = "delete from facets"
 _ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
 
@@ -48,6 +51,7 @@ def rebuild(store: Store) -> RepairReport:
             store.engine.execute_many(
                 _ADD_FACET, [(facet, value, seqs[m.id]) for m in page.memories for facet, value in facets(m)]
             )
+        store.documents.sweep()
     spaces = store.vectors.spaces()
     for space in spaces:
         store.vectors.rebuild(space)
@@ -61,7 +65,7 @@ def salvage(path: Path, kinds: Kinds) -> RepairReport:
     migrate(fresh)
     damaged = _opened(aside, fresh)
     try:
-        for table in ("links", "tombstones", "ledger", "meta"):
+        for table in _CARRIED:
             _carry_table(damaged, fresh, table)
         carried, lost = _carry_memories(damaged, fresh, kinds)
         with fresh.write():
@@ -148,7 +152,9 @@ def _is_sound(row: Row, kinds: Kinds) -> bool:
     return True
 
 
-_CHECKED = frozenset({"links", "tombstones", "meta"})  # tables whose rows end in a checksum
+_CHECKED = frozenset(
+    {"links", "tombstones", "meta", "documents", "document_pairs"}
+)  # tables whose rows end in a checksum
 
 
 def _carry_table(damaged: SqliteEngine, fresh: SqliteEngine, table: str) -> None:

@@ -14,6 +14,7 @@ from recollect.store.memories import Memories
 from recollect.store.meta import Meta
 
 if TYPE_CHECKING:
+    from recollect.store.documents import Documents
     from recollect.store.ledger import Ledger
     from recollect.store.links import Links
     from recollect.store.outbox import Outbox
@@ -60,6 +61,12 @@ class Store:
         from recollect.store.vectors import Vectors
 
         return Vectors(self.engine)
+
+    @cached_property
+    def documents(self) -> Documents:
+        from recollect.store.documents import Documents
+
+        return Documents(self.engine)
 
     def meta(self, name: str) -> str | None:
         """A fact about the store itself, such as the project it belongs to."""

@@ -381,6 +381,46 @@ class Vectors:
         if pages:
             self._codes = ((space.id, space.change), np.concatenate(pages))
 
+    _ALIKE_SLACK = 0.02  # how far a code may be off: candidates are compared again in full precision
+
+    def repeats(self, space: Space, order: Sequence[int], *, least: float) -> list[tuple[int, int, float]]:
+        """Memories whose vectors repeat one that stands before them in `order`: which, whom, and their cosine."""
+        import numpy as np
+
+        from recollect.store.sqlite import alike
+
+        with self._engine.read():
+            now = self._fresh(space)
+            grid = self._serving(now)
+            pages = [page for some in _chunks(order) if len(page := ivf.of(self._engine, grid.id, some, now.dims))]
+            if not pages:
+                return []
+            codes = np.concatenate(pages)
+            place = {seq: number for number, seq in enumerate(order)}
+            codes = codes[np.argsort([place[seq] for seq in codes["seq"].tolist()], kind="stable")]
+            centres = self._centres(now, grid)
+            if centres is None and len(codes) > _NARROW:
+                sample = ivf.units(ivf.decode(codes[:: max(1, len(codes) // SMALL)]))
+                centres = ivf.cluster(sample, round(2 * len(codes) ** 0.5), rounds=_ROUNDS, seed=now.id)
+            pairs = alike.repeats(codes, centres, least=least - self._ALIKE_SLACK)
+            named = [(int(codes["seq"][one]), int(codes["seq"][other])) for one, other in pairs]
+            return self._confirmed(now, named, least)
+
+    def _confirmed(self, space: Space, pairs: Sequence[tuple[int, int]], least: float) -> list[tuple[int, int, float]]:
+        """Those pairs that are as near as that in full precision."""
+        import numpy as np
+
+        confirmed: list[tuple[int, int, float]] = []
+        for start in range(0, len(pairs), _STEP):
+            some = pairs[start : start + _STEP]
+            stored = self._stored(space, sorted({seq for pair in some for seq in pair}))
+            means = ivf.means(np.concatenate(list(stored.values())), [len(views) for views in stored.values()])
+            unit = dict(zip(stored, means, strict=True))
+            for one, other in some:
+                if one in unit and other in unit and (cosine := float(unit[one] @ unit[other])) >= least:
+                    confirmed.append((one, other, cosine))
+        return confirmed
+
     # --- training -------------------------------------------------------------------------------------------------
 
     def due_for_training(self, space: Space) -> bool:

@@ -30,6 +30,7 @@ COMMANDS = {
     "pin": ("teach", "keep a memory from fading"),
     "forget": ("teach", "remove a memory for good"),
     "undo": ("teach", "take back the last change"),
+    "docs": ("docs", "documents as memory: index, search, related, list, gc, check"),
     "backup": ("care", "copy the store, verified"),
     "restore": ("care", "put a backup back, setting the present aside"),
     "check": ("care", "is every row sound, does every index match?"),

@@ -9,6 +9,7 @@ from recollect.store.engine import Engine
 from recollect.store.migrations.m0001_foundation import foundation
 from recollect.store.migrations.m0002_vectors import vectors
 from recollect.store.migrations.m0003_cache import cache
+from recollect.store.migrations.m0004_documents import documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,12 @@ class Migration:
     number: int
     name: str
     apply: Callable[[Engine], None]
+    canonical: tuple[str, ...] = ()  # the tables it makes that no later step may lose a row of
 
 
 MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "foundation", foundation),
+    Migration(1, "foundation", foundation, ("memories", "links", "tombstones", "ledger")),
     Migration(2, "vectors", vectors),
     Migration(3, "cache", cache),
+    Migration(4, "documents", documents, ("documents", "document_pairs")),
 )

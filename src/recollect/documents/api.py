@@ -1,0 +1,187 @@
+"""The documents room's door: what `memory.docs` offers. Notes who and when, calls the story, hands back its value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.documents import Document, Related
+from recollect.core.errors import StoreError
+from recollect.core.ports import Clock, Identity
+from recollect.documents.confidence import effective
+from recollect.documents.rules import Layout, layout
+from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, search
+from recollect.recall.recall import Senses
+from recollect.remember.hand import Hand
+from recollect.store.store import Store
+
+if TYPE_CHECKING:
+    from recollect.documents.check import Checked
+    from recollect.documents.gc import GcPlan
+    from recollect.documents.index import Summary
+
+_FOLDER = ".recollect"
+
+
+def quiet(done: int, waiting: int) -> None:
+    """Progress that nobody watches."""
+
+
+class Docs:
+    """Documents as memory: index, search, related, list, gc, check."""
+
+    def __init__(
+        self,
+        store: Store,
+        senses: Senses,
+        *,
+        clock: Clock,
+        identity: Identity,
+        hand: Callable[[], Hand],
+        settings: Mapping[str, Any],
+    ) -> None:
+        self._store = store
+        own = [channel for channel in senses.channels if channel.name != "personal"]
+        # The files say themselves what holds and what belongs together.
+        self._senses = replace(senses, channels=own, changes=None, anchors=None, companions=None)
+        self._clock = clock
+        self._identity = identity
+        self._hand = hand
+        self._settings = settings
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where documents are and what they are, as configured."""
+        return layout(self._settings)
+
+    @property
+    def base(self) -> Path:
+        """The directory that paths of documents are relative to: the project's, or where we are."""
+        folder = self._store.engine.folder
+        if folder is None:
+            return Path(os.path.realpath("."))
+        real = Path(os.path.realpath(folder))
+        return real.parent if real.name == _FOLDER else real
+
+    def index(
+        self,
+        roots: Sequence[str | os.PathLike[str]] = (),
+        *,
+        base: str | os.PathLike[str] | None = None,
+        full: bool = False,
+        pruned: bool = False,
+        progress: Callable[[int, int], None] = quiet,
+    ) -> Summary:
+        """Bring the documents under some directories in step with their files; without any, those configured, or the
+        whole project. Found by words at once; `tend` makes their vectors."""
+        from recollect.documents.index import index
+
+        home = self.base if base is None else Path(os.path.realpath(base))
+        chosen = [Path(root) for root in roots] or [home / root for root in self.layout.roots] or [home]
+        return index(
+            chosen,
+            self._store,
+            self._hand(),
+            base=home,
+            layout=self.layout,
+            identity=self._identity,
+            full=full,
+            pruned=pruned,
+            progress=progress,
+        )
+
+    def search(
+        self,
+        text: str,
+        *,
+        mode: str = "hybrid",
+        limit: int = DEFAULT_LIMIT,
+        max_per_document: int | None = PER_DOCUMENT,
+        label: str | None = None,
+        type: str | None = None,
+        track: bool = True,
+    ) -> Found:
+        """The best passages for a question, at most so many of each document."""
+        found = search(
+            text,
+            self._store,
+            self._senses,
+            now=self._clock(),
+            mode=mode,
+            limit=limit,
+            per_document=max_per_document,
+            label=label,
+            type=type,
+        )
+        return self._noted(found) if track and found.matches else found
+
+    def related(self, path: str, *, limit: int = 5) -> list[Related]:
+        """The documents most often found together with one."""
+        from recollect.documents.check import found_document
+
+        return self._store.documents.related(found_document(path, self.base, self._store).id, limit=max(0, limit))
+
+    def list(self, *, label: str | None = None, type: str | None = None) -> list[Document]:
+        """The documents that are indexed, by path."""
+        return [
+            document
+            for document in self._store.documents.every(self._store.project)
+            if document.state == "live" and label in (None, document.label) and type in (None, document.type)
+        ]
+
+    def confidence(self, document: Document) -> float:
+        """How far a document is trusted now."""
+        return effective(document.confidence, last_used=document.last_used, now=self._clock())
+
+    def gc(self, *, dry_run: bool = False, progress: Callable[[int, int], None] = quiet) -> GcPlan:
+        """Drop passages that repeat newer ones and prune documents nobody needs; with `dry_run` only tell."""
+        from recollect.documents.gc import apply, plan
+
+        planned = plan(self._store, now=self._clock())
+        if not dry_run and (planned.repeats or planned.stale):
+            apply(planned, self._store, self._hand(), identity=self._identity, progress=progress)
+        return planned
+
+    def check(
+        self,
+        change: str | None = None,
+        *,
+        between: Sequence[str] = (),
+        detector: str | None = None,
+        base: str | os.PathLike[str] | None = None,
+    ) -> Checked:
+        """A change against the specs that hold, or some documents against each other; with neither, every change under
+        way and every link."""
+        from recollect.documents import check as checks
+        from recollect.documents.detector import detector as named
+
+        home = self.base if base is None else Path(os.path.realpath(base))
+        chosen = named(detector or self.layout.detector)
+        if between:
+            return checks.check_documents(between, home, chosen)
+        if change is not None:
+            return checks.check_change(change, home, chosen)
+        parts = [checks.check_change(one, home, chosen) for one in checks.changes_under_way(home)]
+        links = checks.check_links(self._store, home, self.layout.specs)
+        return replace(
+            links,
+            conflicts=tuple(conflict for part in parts for conflict in part.conflicts),
+            pairs=sum(part.pairs for part in parts),
+            notes=tuple(note for part in parts for note in part.notes),
+        )
+
+    def _noted(self, found: Found) -> Found:
+        """Count the use. A store that cannot be written still answers."""
+        from recollect.documents.use import note_use
+
+        if self._store.engine.read_only:
+            return found
+        try:
+            note_use(found.matches, self._store, self._hand().at)
+        except StoreError as error:
+            return replace(found, notes=(*found.notes, f"the access was not counted: {error}"))
+        return found

@@ -1,0 +1,228 @@
+"""Checking documents: does a change contradict the specs that hold, do two documents contradict, does every link lead
+somewhere? Reads files and the store, changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.core.documents import Document
+from recollect.core.errors import ChangeNotFound, DocumentNotFound
+from recollect.documents.detector import Detector, Judgement
+from recollect.documents.links import file_candidates, resolve_all
+from recollect.documents.network import catalogue_of, reference_of
+from recollect.documents.parse import parse
+from recollect.documents.read import Unreadable, text_of
+from recollect.documents.specs import Requirement, requirements, statements
+from recollect.store.store import Store
+
+_MOST_PAIRS = 200_000  # of two documents that are compared with each other
+_HOMES = ("cyberk-flow", "openspec", ".")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two statements that are compared."""
+
+    path: str
+    line: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A statement of a change, or of a document, that contradicts one that holds."""
+
+    claim: Side
+    known: Side
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLink:
+    """A reference that leads nowhere, out of the root, or to where a document used to be."""
+
+    path: str
+    line: int
+    target: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was looked at and what was found."""
+
+    conflicts: tuple[Conflict, ...] = ()
+    broken: tuple[BrokenLink, ...] = ()
+    pairs: int = 0
+    links: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.conflicts and not any(one.problem != "moved" for one in self.broken)
+
+
+# --- a change against the specs that hold --------------------------------------------------------------------------
+
+
+def check_change(
+    change: str, base: Path, detector: Detector, *, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Checked:
+    """Hold the ADDED and MODIFIED requirements of a change against the canonical specs of the same name."""
+    folder, home = _change(change, base)
+    deltas = sorted(path for path in (folder / "specs").rglob("*.md") if path.is_file())
+    conflicts: list[Conflict] = []
+    notes: list[str] = []
+    pairs = 0
+    for number, delta in enumerate(deltas, start=1):
+        canonical = home / "specs" / delta.relative_to(folder / "specs")
+        progress(number, len(deltas))
+        try:
+            claims = requirements(text_of(delta))
+            known = requirements(text_of(canonical)) if canonical.is_file() else []
+        except Unreadable as trouble:
+            notes.append(f"{_shown(delta, base)}: {trouble.reason}")
+            continue
+        if not canonical.is_file():
+            notes.append(f"{_shown(delta, base)}: a new spec, nothing to hold it against")
+        for one, other in _comparable(claims, known):
+            pairs += 1
+            judgement = _judged(one, other, detector)
+            if judgement.level != "allow":
+                conflicts.append(
+                    Conflict(_side(one, _shown(delta, base)), _side(other, _shown(canonical, base)), judgement)
+                )
+    return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
+
+
+def _change(given: str, base: Path) -> tuple[Path, Path]:
+    """The directory of a change and the directory whose `specs/` it changes."""
+    tried = [Path(given), base / given, *(base / home / "changes" / given for home in _HOMES)]
+    for folder in tried:
+        if (folder / "specs").is_dir():
+            resolved = Path(os.path.realpath(folder))
+            home = next((one.parent for one in resolved.parents if one.name == "changes"), resolved.parent)
+            return resolved, home
+    raise ChangeNotFound(given)
+
+
+def changes_under_way(base: Path) -> list[str]:
+    """The changes of a project that are not archived yet."""
+    folders = [folder for home in _HOMES for folder in sorted((base / home / "changes").glob("*"))]
+    return [str(folder) for folder in folders if folder.name != "archive" and (folder / "specs").is_dir()]
+
+
+def _comparable(
+    claims: Sequence[Requirement], known: Sequence[Requirement]
+) -> Iterator[tuple[Requirement, Requirement]]:
+    """Each new statement with each that will still hold: what is removed, or replaced by the claim itself, will not."""
+    leaving = {_key(one.name) for one in claims if one.operation in ("removed", "modified", "renamed")}
+    for claim in claims:
+        if claim.operation in ("removed", "renamed"):
+            continue
+        for other in known:
+            if not other.name or _key(other.name) not in leaving:
+                yield claim, other
+
+
+def _key(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def _judged(claim: Requirement, known: Requirement, detector: Detector) -> Judgement:
+    """What the detector says; a second requirement of the same name is a conflict whatever it says."""
+    judgement = detector.judge(claim.text or claim.name, known.text or known.name)
+    if claim.name and _key(claim.name) == _key(known.name):
+        return Judgement(1.0, "reject", ("added under a name that is taken", *judgement.reasons))
+    return judgement
+
+
+def _side(one: Requirement, path: str) -> Side:
+    return Side(path, one.line, one.name, one.text)
+
+
+# --- any documents against each other ------------------------------------------------------------------------------
+
+
+def check_documents(paths: Sequence[str], base: Path, detector: Detector) -> Checked:
+    """Hold what some documents state against what the others state, each pair of documents once."""
+    stated: list[tuple[str, list[Side]]] = []
+    notes: list[str] = []
+    for path in paths:
+        file = base / path if not Path(path).is_absolute() else Path(path)
+        if not file.is_file():
+            raise DocumentNotFound(path)
+        try:
+            found = statements(parse(text_of(file)))
+        except Unreadable as trouble:
+            notes.append(f"{path}: {trouble.reason}")
+            continue
+        stated.append((path, [Side(path, line, "", sentence) for sentence, line in found]))
+    conflicts: list[Conflict] = []
+    pairs = 0
+    for place, (_, claims) in enumerate(stated):
+        for _, known in stated[place + 1 :]:
+            if pairs + len(claims) * len(known) > _MOST_PAIRS:
+                notes.append(f"more than {_MOST_PAIRS:,} pairs of sentences: the rest was not compared")
+                return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
+            pairs += len(claims) * len(known)
+            conflicts += [
+                Conflict(one, other, judgement)
+                for one in claims
+                for other in known
+                if (judgement := detector.judge(one.text, other.text)).level != "allow"
+            ]
+    return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
+
+
+def _worst_first(conflicts: Sequence[Conflict]) -> list[Conflict]:
+    return sorted(
+        conflicts,
+        key=lambda one: (-one.judgement.score, one.claim.path, one.claim.line, one.known.path, one.known.line),
+    )
+
+
+# --- links ---------------------------------------------------------------------------------------------------------
+
+
+def check_links(store: Store, base: Path, specs: str) -> Checked:
+    """The references of all documents that lead nowhere."""
+    documents = [one for one in store.documents.every(store.project) if one.state == "live"]
+    by_id = {document.id: document for document in documents}
+    catalogue = catalogue_of(documents, specs)
+    links = [link for link in store.documents.links(store.project) if link.source in by_id]
+    broken: list[BrokenLink] = []
+    for link in links:
+        reference, source = reference_of(link), by_id[link.source].path
+        there = {place: os.path.exists(base / place) for place in file_candidates(reference, source)}
+        fate = resolve_all([reference], source, catalogue, exists=there)[0]
+        if fate.fate == "broken":
+            broken.append(BrokenLink(source, link.line, link.target, "leads nowhere"))
+        elif fate.fate == "outside":
+            broken.append(BrokenLink(source, link.line, link.target, "leads out of the root"))
+        elif fate.fate == "moved":
+            broken.append(BrokenLink(source, link.line, link.target, "moved"))
+    return Checked(broken=tuple(sorted(broken, key=_by_place)), links=len(links))
+
+
+def _by_place(one: BrokenLink) -> tuple[str, int, str]:
+    return one.path, one.line, one.target
+
+
+def _shown(file: Path, base: Path) -> str:
+    real = Path(os.path.realpath(file))
+    return real.relative_to(base).as_posix() if real.is_relative_to(base) else real.as_posix()
+
+
+def found_document(given: str, base: Path, store: Store) -> Document:
+    """The document meant by a path: as documents are named, or as the shell names the file."""
+    for path in (given, _shown(Path(given), base)):
+        document = store.documents.by_path(path.removeprefix("./"), store.project)
+        if document is not None:
+            return document
+    raise DocumentNotFound(given)

@@ -1,0 +1,171 @@
+"""Garbage collection: passages that repeat others, and documents nobody needs. First a plan, which `--dry-run` shows as
+it is; then its application, in small transactions.
+
+What differs in a number or says the opposite is no repetition, however near its vector. The file is never touched: a
+pruned document comes back when its file changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from recollect.core.documents import Document
+from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kind
+from recollect.core.ledger import Change
+from recollect.core.ports import Identity
+from recollect.core.query import Filter
+from recollect.core.records import Memory
+from recollect.documents.confidence import effective
+from recollect.remember.hand import Hand
+from recollect.remember.passages import Cut, replace_passages
+from recollect.store.store import Store
+
+SAME = 0.95  # cosine from which two passages say the same
+UNTRUSTED = 0.15  # effective confidence at or below which an unused document goes
+OLD = timedelta(days=30)
+_STEP = 500  # rows per transaction
+_FIGURES = re.compile(r"\d+(?:[.,:]\d+)*")
+_DENIALS = re.compile(r"\b(?:not|no|never|none|cannot|without|\w+n't)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A passage that says what a newer document says."""
+
+    passage: MemoryId
+    document: str  # path
+    of: MemoryId
+    kept: str  # path of the document whose passage stays
+    cosine: float
+
+    @property
+    def reason(self) -> str:
+        return f"repeats a passage of {self.kept} (cosine {self.cosine:.3f})"
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A document nobody has needed."""
+
+    document: Document
+    confidence: float
+    days: int
+
+    @property
+    def reason(self) -> str:
+        return f"confidence {self.confidence:.2f}, never found, unchanged for {self.days} days"
+
+
+@dataclass(frozen=True, slots=True)
+class GcPlan:
+    """What would go, and what could not be judged."""
+
+    repeats: tuple[Repeat, ...] = ()
+    stale: tuple[Stale, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def plan(store: Store, *, now: datetime) -> GcPlan:
+    """What is to go. Changes nothing."""
+    documents = [one for one in store.documents.every(store.project) if one.state == "live"]
+    stale = [one for document in documents if (one := _stale(document, now)) is not None]
+    leaving = {one.document.id for one in stale}
+    repeats, notes = _repeats(store, [one for one in documents if one.id not in leaving])
+    return GcPlan(tuple(repeats), tuple(stale), tuple(notes))
+
+
+def _stale(document: Document, now: datetime) -> Stale | None:
+    worth = effective(document.confidence, last_used=document.last_used, now=now)
+    age = now - document.updated_at
+    if worth > UNTRUSTED or document.access_count > 0 or age <= OLD:
+        return None
+    return Stale(document, worth, age.days)
+
+
+def _repeats(store: Store, documents: Sequence[Document]) -> tuple[list[Repeat], list[str]]:
+    space = store.vectors.active()
+    if space is None:
+        return [], ["no vectors yet, so no near-duplicates were looked for; `recollect tend` makes them"]
+    rank = {one.id: place for place, one in enumerate(sorted(documents, key=lambda one: (_newest(one), one.path)))}
+    paths = {one.id: one.path for one in documents}
+    home = store.memories.cut_from(Filter(kinds=frozenset({Kind.PASSAGE})), store.project)
+    order = sorted((seq for seq, id in home.items() if id in rank), key=lambda seq: (rank[home[seq]], seq))
+    found: list[Repeat] = []
+    dropped: set[int] = set()
+    pairs = store.vectors.repeats(space, order, least=SAME)
+    for start in range(0, len(pairs), _STEP):
+        some = pairs[start : start + _STEP]
+        memories = store.memories.by_seq(sorted({seq for one, other, _ in some for seq in (one, other)}))
+        for one, other, cosine in some:
+            if one not in memories or other not in memories or other in dropped:
+                continue
+            if _says_the_same(memories[one], memories[other]):
+                dropped.add(one)
+                found.append(Repeat(memories[one].id, paths[home[one]], memories[other].id, paths[home[other]], cosine))
+    return found, []
+
+
+def _newest(document: Document) -> float:
+    return -document.updated_at.timestamp()
+
+
+def _says_the_same(one: Memory, other: Memory) -> bool:
+    """A person's word on a passage protects it; another figure or another denial makes it another statement."""
+    if one.pinned or one.verified:
+        return False
+    return _marks(one.content) == _marks(other.content)
+
+
+def _marks(text: str) -> tuple[list[str], int]:
+    return sorted(_FIGURES.findall(text)), len(_DENIALS.findall(text))
+
+
+def apply(
+    planned: GcPlan,
+    store: Store,
+    hand: Hand,
+    *,
+    identity: Identity,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Do what was planned. What changed meanwhile is left alone."""
+    total = len(planned.repeats) + len(planned.stale)
+    for start in range(0, len(planned.repeats), _STEP):
+        _drop(planned.repeats[start : start + _STEP], store, hand)
+        progress(min(start + _STEP, total), total)
+    for number, one in enumerate(planned.stale, start=1):
+        _prune(one, store, hand, identity)
+        progress(len(planned.repeats) + number, total)
+
+
+def _drop(repeats: Sequence[Repeat], store: Store, hand: Hand) -> None:
+    with store.engine.write():
+        there = {memory.id: memory for memory in store.memories.get_many([one.passage for one in repeats]).memories}
+        kept = {memory.id for memory in store.memories.get_many([one.of for one in repeats]).memories}
+        lost: dict[str, int] = {}
+        for one in repeats:
+            memory = there.get(one.passage)
+            if memory is None or one.of not in kept:
+                continue
+            store.memories.delete(memory)
+            store.links.forget(memory.id)
+            if memory.span is not None and memory.span.document is not None:
+                lost[memory.span.document] = lost.get(memory.span.document, 0) + 1
+        documents = store.documents.by_ids(lost)
+        store.documents.put([replace(one, passages=max(0, one.passages - lost[one.id])) for one in documents.values()])
+        changes = [Change("index", None, id, None, {"removed": count}) for id, count in sorted(lost.items())]
+        if changes:
+            store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
+
+
+def _prune(one: Stale, store: Store, hand: Hand, identity: Identity) -> None:
+    with store.engine.write():
+        now = store.documents.by_ids([one.document.id]).get(one.document.id)
+        if now != one.document:
+            return
+        replace_passages([Cut(now.id, ())], store, hand, identity=identity)
+        store.documents.put([replace(now, state="pruned", passages=0)])

@@ -1,0 +1,240 @@
+"""The default detector: do two statements about the same thing exclude each other? No language model; pure.
+
+The two are brought sentence against sentence. Of each aligned pair a few plain facts are read off — what they share,
+who denies, what is obliged, permitted or forbidden, which figures and units differ, which words are opposites — and
+weighed. The weights were fitted on half of three public sets (`benchmarks/contradictions.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Literal, TypeAlias
+
+from recollect.documents.detector import Judgement, leveled
+from recollect.documents.quantities import Quantity, clash, is_unit, quantities
+from recollect.documents.specs import sentences
+
+Modality: TypeAlias = Literal["oblige", "forbid", "permit", "advise", "none"]
+
+WARN = 0.5
+REJECT = 0.75
+_MOST_SENTENCES = 12  # of each side that are compared with each other
+_LONGEST = 4_000  # characters of each side that are read
+_WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
+_SUFFIXES = (
+    ("ations", "ate"), ("ation", "ate"), ("ments", ""), ("ment", ""), ("nesses", ""), ("ness", ""), ("ingly", ""),
+    ("edly", ""), ("ies", "y"), ("sses", "ss"), ("ing", ""), ("ied", "y"), ("ed", ""), ("ers", "er"), ("ly", ""),
+    ("es", ""), ("s", ""),
+)  # fmt: skip
+_NEGATORS = frozenset(
+    "not no never none nobody nothing neither nor without cannot cant wont dont doesnt isnt arent wasnt werent "
+    "shouldnt mustnt neednt hasnt havent didnt couldnt wouldnt prohibited prohibit prohibits forbidden forbid forbids "
+    "prevent prevents deny denies denied refuse refuses disallow disallowed "
+    "avoid lack lacks absence fail fails refrain unless "
+    "except unable".split()
+)
+_IDLE = frozenset(
+    "a an the is are was were be been being it its this that these those there of to in on at by for with from as and "
+    "or but if when then than so such which who whom whose what where while into onto over under about between through "
+    "during do does did done has have had having will would shall should must may might can could not no nor never any "
+    "some all each every either both other another one i we you he she they his her their our your my me him them us "
+    "also only just very more most much many few less least own same too up out off s t re ve ll d hereby herein "
+    "thereof able system application product".split()
+)
+_EXCLUSIVE = re.compile(
+    r"\b(?:only|solely|exclusively|just|nothing (?:but|other)|limited to|no other|restrict(?:ed)?)\b"
+)
+_OPEN = re.compile(
+    r"\b(?:including|includes?|any|all|every|regardless|whether or not|without limitation|not (?:be )?limited to|"
+    r"or other|and/or|also|as well as|whatsoever|multiple|several)\b"
+)
+_NORMATIVE = re.compile(r"\b(?:shall|must|should|will|may|can|cannot|required|ensure|allow|provide)\b")
+_MODALS: tuple[tuple[Modality, re.Pattern[str]], ...] = (
+    ("forbid", re.compile(
+        r"\b(?:(?:shall|must|may|can|should|will|might|would|could|do|does|is|are|to)\s*(?:not|never)\b|cannot|can't|won't|"
+        r"mustn't|shouldn't|no \w+ (?:shall|may|can|will)|never|prohibit\w*|forbid\w*|"
+        r"not (?:be )?(?:allowed|permitted|able)|agrees? not|not to\b|refrain\w*|neither|prevent\w*|deny|denies|"
+        r"disallow\w*|block\w*|restrict\w*)"
+    )),
+    ("permit", re.compile(
+        r"\b(?:may|can|could|might|allowed|allows?|permits?|permitted|able to|optional(?:ly)?|free to|entitled|"
+        r"at (?:its|their) (?:sole )?discretion|not (?:be )?required|need not)\b"
+    )),
+    ("oblige", re.compile(
+        r"\b(?:shall|must|require[sd]?|has to|have to|will|needs? to|ensure[sd]?|always|obligat\w+|agrees? to|"
+        r"undertakes?)\b"
+    )),
+    ("advise", re.compile(r"\b(?:should|recommended?|ought)\b")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One statement as far as this detector reads it."""
+
+    text: str
+    words: tuple[str, ...]  # every word, lower-cased
+    content: frozenset[str]  # the stems that carry meaning
+    denials: int
+    modality: Modality
+    exclusive: bool
+    open: bool
+    normative: bool
+    quantities: tuple[Quantity, ...]
+
+
+class Opposition:
+    """Scores how likely two statements about the same thing cannot both hold."""
+
+    name = "opposition"
+
+    def judge(self, claim: str, known: str) -> Judgement:
+        best, facts = 0.0, dict[str, float]()
+        for mine, theirs in aligned(read(claim), read(known)):
+            found = features(mine, theirs)
+            score = weigh(found)
+            if score > best:
+                best, facts = score, found
+        return Judgement(best, leveled(best, warn=WARN, reject=REJECT), _reasons(facts))
+
+
+def aligned(mine: Sequence[Sentence], theirs: Sequence[Sentence]) -> list[tuple[Sentence, Sentence]]:
+    """Each sentence of either side with the one of the other that shares most with it."""
+    if not mine or not theirs:
+        return []
+    pairs: dict[tuple[int, int], None] = {}
+    shared = [[_shared(one, other) for other in theirs] for one in mine]
+    for row in range(len(mine)):
+        pairs[row, max(range(len(theirs)), key=lambda column: (shared[row][column], -column))] = None
+    for column in range(len(theirs)):
+        pairs[max(range(len(mine)), key=lambda row: (shared[row][column], -row)), column] = None
+    return [(mine[row], theirs[column]) for row, column in pairs]
+
+
+def _shared(one: Sentence, other: Sentence) -> float:
+    return len(one.content & other.content) / max(1, min(len(one.content), len(other.content)))
+
+
+@lru_cache(maxsize=4_096)
+def read(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a statement, as far as they are compared."""
+    return tuple(sentence(one) for one in sentences(text[:_LONGEST])[:_MOST_SENTENCES])
+
+
+def sentence(text: str) -> Sentence:
+    """What can be read off one sentence."""
+    plain = text.lower().replace("’", "'")
+    words = tuple(_WORD.findall(plain))
+    bare = [word.replace("'", "") for word in words]
+    return Sentence(
+        text=text,
+        words=words,
+        content=frozenset(
+            _stem(word) for word in bare if word not in _IDLE and not word.isdigit() and not is_unit(word)
+        ),
+        denials=sum(word in _NEGATORS or word.endswith("n't") for word in words),
+        modality=next((name for name, pattern in _MODALS if pattern.search(plain)), "none"),
+        exclusive=_EXCLUSIVE.search(plain) is not None,
+        open=_OPEN.search(plain) is not None,
+        normative=_NORMATIVE.search(plain) is not None,
+        quantities=tuple(quantities(plain)),
+    )
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str) -> str:
+    for suffix, instead in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            stem = word[: -len(suffix)] + instead
+            if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz":
+                stem = stem[:-1]
+            return stem.removesuffix("e") if len(stem) > 3 else stem
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+@cache
+def _opposites() -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for line in files("recollect.documents").joinpath("antonyms.txt").read_text(encoding="utf-8").splitlines():
+        one, _, other = line.partition(" ")
+        if other:
+            found.setdefault(_stem(one), set()).add(_stem(other))
+            found.setdefault(_stem(other), set()).add(_stem(one))
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+def features(mine: Sentence, theirs: Sentence) -> dict[str, float]:
+    """The facts about a pair, each between 0 and 1."""
+    opposed = _opposed(mine, theirs)
+    left = mine.content - {one for one, _ in opposed}  # opposites are said of the same thing: they part nothing
+    right = theirs.content - {other for _, other in opposed}
+    common = len(left & right)
+    cover = common / max(1, min(len(left), len(right)))
+    overlap = common / max(1, len(left | right))
+    denies = (mine.denials > 0) != (theirs.denials > 0)
+    measured, counted = clash(mine.quantities, theirs.quantities)
+    modes = frozenset({mine.modality, theirs.modality})
+    choice = modes in ({"oblige", "permit"}, {"advise", "permit"})
+    apart = denies or opposed or measured or counted or choice or mine.exclusive != theirs.exclusive
+    return {
+        "cover": cover,
+        "overlap": overlap,
+        "denies": denies * overlap,
+        "opposed": float(bool(opposed)),
+        "opposed_same": bool(opposed) * overlap,
+        "measures": measured * overlap,
+        "counts": counted * overlap,
+        "forbids": ("forbid" in modes and bool(modes & {"oblige", "permit", "advise"})) * cover,
+        "duty_or_choice": choice * overlap,
+        "exclusive": (mine.exclusive != theirs.exclusive) * cover,
+        "exclusive_open": bool((mine.exclusive and theirs.open) or (theirs.exclusive and mine.open)) * cover,
+        "normative": float(mine.normative and theirs.normative),
+        "identical": float(left == right and not apart),
+        "both_deny": float(mine.denials > 0 and theirs.denials > 0),
+    }
+
+
+def _opposed(mine: Sentence, theirs: Sentence) -> list[tuple[str, str]]:
+    """Opposites of which one side says the one and the other the other."""
+    left = {_stem(word) for word in mine.words} - {_stem(word) for word in theirs.words}
+    right = {_stem(word) for word in theirs.words} - {_stem(word) for word in mine.words}
+    table = _opposites()
+    return sorted((one, other) for one in left for other in table.get(one, frozenset()) & right)
+
+
+# Fitted with fixed signs on the even pairs of SICK, ContractNLI and the requirement conflicts. Those sets hold hardly
+# any clash of measures or of duty and choice, so these two, and opposites of the same, were then raised by hand;
+# `forbids` adds nothing to `denies` and only tells the reason.
+WEIGHTS: Mapping[str, float] = {
+    "cover": 0.39, "overlap": 1.0, "denies": 4.08, "opposed": 0.86, "opposed_same": 0.3, "measures": 2.5, "counts": 0.6,
+    "duty_or_choice": 0.9, "exclusive": 1.47, "exclusive_open": 1.67, "normative": 0.84, "identical": -1.15,
+    "both_deny": -1.39,
+}  # fmt: skip
+BIAS = -2.19
+
+
+def weigh(facts: Mapping[str, float]) -> float:
+    """The facts as one score from 0 to 1."""
+    total = BIAS + sum(WEIGHTS.get(name, 0.0) * value for name, value in facts.items())
+    return 1 / (1 + math.exp(-total))
+
+
+_TOLD = {
+    "denies": "one denies what the other says",
+    "opposed": "they use opposite words",
+    "measures": "their measures exclude each other",
+    "counts": "they count differently",
+    "forbids": "one forbids what the other demands or permits",
+    "duty_or_choice": "a duty in one is a choice in the other",
+    "exclusive_open": "one says only, the other any",
+}
+
+
+def _reasons(facts: Mapping[str, float]) -> tuple[str, ...]:
+    told = [reason for name, reason in _TOLD.items() if facts.get(name, 0.0) > 0.25]
+    return (*told, f"{facts.get('cover', 0.0):.0%} of the shorter one's words in common") if facts else ()

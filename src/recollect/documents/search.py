@@ -1,0 +1,129 @@
+"""Searching documents: the one pipeline over passages, the blend with trust and rank, then the best of each document.
+
+Nothing is written here; what a search means for trust and co-access is in `use`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.core.documents import Document
+from recollect.core.errors import InvalidField, UnknownChoice
+from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kind
+from recollect.core.query import Candidate, Filter, Mode, Query
+from recollect.core.records import Memory
+from recollect.documents.confidence import blend, effective
+from recollect.recall.pack import pack
+from recollect.recall.recall import Senses, rank
+from recollect.recall.recipes import UNBOUNDED
+from recollect.store.store import Store
+
+DEFAULT_LIMIT = 10
+PER_DOCUMENT = 1
+_OVERFETCH = 3  # candidates per wanted result: the best passages of one document crowd out other documents
+_MOST_FETCHED = 100
+MODES: Mapping[str, Mode] = {"hybrid": "hybrid", "keyword": "keyword", "vector": "dense"}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A passage that answers, with the document it stands in and what made its score."""
+
+    document: Document
+    passage: Memory
+    score: float
+    relevance: float  # what the pipeline said
+    confidence: float  # of the document, now
+    rank: float  # of the document, as a share of the highest
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found, best first, and what was skipped and why."""
+
+    matches: tuple[Match, ...]
+    notes: tuple[str, ...] = ()
+
+
+def search(
+    text: str,
+    store: Store,
+    senses: Senses,
+    *,
+    now: datetime,
+    mode: str = "hybrid",
+    limit: int = DEFAULT_LIMIT,
+    per_document: int | None = PER_DOCUMENT,
+    label: str | None = None,
+    type: str | None = None,
+) -> Found:
+    """The best passages for a question, at most so many of each document (`None`: as many as there are)."""
+    if mode not in MODES:
+        raise UnknownChoice("mode", mode, MODES)
+    if limit < 1 or (per_document is not None and per_document < 1):
+        raise InvalidField("limit", "at least one result, and one of each document")
+    admitted: Iterable[str] = ()
+    if label is not None or type is not None:
+        admitted = store.documents.placed(store.project, label=label, type=type)
+        if not admitted:
+            return Found((), (f"no document is {' and '.join(one for one in (label, type) if one)}",))
+    filter = Filter(kinds=frozenset({Kind.PASSAGE}), documents=frozenset(admitted))
+    query = Query(text, k=_fetched(limit, per_document), filter=filter, mode=MODES[mode])
+    ranking = rank(query, senses, now=now)
+    blended, facts = _blended(ranking.candidates[: query.k], store, now)
+    packed = pack(_best(blended, per_document), k=limit, budget=UNBOUNDED, tokenizer=senses.tokenizer)
+    matches = tuple(replace(facts[hit.id], reasons=hit.reasons) for hit in packed.hits)
+    return Found(matches, (*ranking.notes, *packed.notes))
+
+
+def _fetched(limit: int, per_document: int | None) -> int:
+    wanted = limit * (1 if per_document is None else per_document * _OVERFETCH)
+    return max(limit, min(_MOST_FETCHED, wanted))
+
+
+def _blended(
+    candidates: Sequence[Candidate], store: Store, now: datetime
+) -> tuple[list[Candidate], dict[MemoryId, Match]]:
+    """The candidates of documents we know, by the blend of relevance, trust and rank; and what made each score."""
+    ids = [id for one in candidates if (id := _document_of(one)) is not None]
+    documents, ranks = store.documents.by_ids(ids), store.documents.ranks(ids)
+    facts: dict[MemoryId, Match] = {}
+    for one in candidates:
+        document = documents.get(_document_of(one) or "")
+        if document is not None and one.memory is not None:
+            facts[one.id] = _match(one, one.memory, document, ranks.get(document.id, 0.0), now)
+    known = [replace(one, score=facts[one.id].score) for one in candidates if one.id in facts]
+    order = sorted(
+        known, key=lambda one: ("rerank" not in one.factors, -one.score, facts[one.id].document.path, one.id)
+    )
+    return order, facts
+
+
+def _document_of(one: Candidate) -> str | None:
+    return one.memory.span.document if one.memory is not None and one.memory.span is not None else None
+
+
+def _match(one: Candidate, passage: Memory, document: Document, rank: float, now: datetime) -> Match:
+    relevance = one.factors.get("rerank", one.factors.get("relevance", one.score))
+    confidence = effective(document.confidence, last_used=document.last_used, now=now)
+    return Match(
+        document, passage, blend(relevance, confidence=confidence, rank=rank), relevance, confidence, rank, one.reasons
+    )
+
+
+def _best(candidates: Sequence[Candidate], per_document: int | None) -> list[Candidate]:
+    """At most so many of each document, the best of them."""
+    if per_document is None:
+        return list(candidates)
+    taken: dict[str | None, int] = {}
+    best: list[Candidate] = []
+    for one in candidates:
+        count = taken.get(_document_of(one), 0)
+        if count < per_document:
+            taken[_document_of(one)] = count + 1
+            best.append(one)
+    return best
