@@ -27,6 +27,7 @@ from recollect.store.memories import Order, Page
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
+    from recollect.code.api import Code
     from recollect.core.account import Account
     from recollect.core.drafts import Draft, Receipt
     from recollect.core.ledger import Entry
@@ -48,6 +49,11 @@ def nowhere() -> str | None:
     return None
 
 
+def as_it_is(senses: Senses) -> Senses:
+    """Recall without a code graph."""
+    return senses
+
+
 class Recollect:
     """One open memory. Safe to share between threads; close it or use it in a `with` block."""
 
@@ -64,6 +70,7 @@ class Recollect:
         embedder: Embedder | None = None,
         commit: Callable[[], str | None] = nowhere,
         documents: Mapping[str, Any] = MappingProxyType({}),
+        see_code: Callable[[Senses], Senses] = as_it_is,
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -74,6 +81,7 @@ class Recollect:
         self._actor = actor
         self._projectors = projectors
         self._documents = documents  # the settings of that room
+        self._see_code = see_code  # gives recall the code graph, once there is one
         self._commit = commit  # the one the project's files are at
 
     # --- remember -------------------------------------------------------------------------------------------------
@@ -293,6 +301,25 @@ class Recollect:
             settings=self._documents,
         )
 
+    @cached_property
+    def code(self) -> Code:
+        """The project's source code: index, impact, deps, trace, map, search, watch."""
+        from recollect.code.api import Code
+
+        path = self.path
+        passages = Filter(kinds=frozenset({"passage"}))
+        return Code(
+            self._store,
+            root=None if path is None or path.parent.name != ".recollect" else path.parent.parent,
+            hand=lambda: self._hand(""),
+            identity=self._identity,
+            search=lambda text, k: self.recall(text, k=k, filter=passages, track=False),
+            indexed=self._sees_code,
+        )
+
+    def _sees_code(self) -> None:
+        self._senses = self._see_code(self._senses)
+
     # --- the file -------------------------------------------------------------------------------------------------
 
     @property
@@ -315,6 +342,8 @@ class Recollect:
         return self._hand("")
 
     def close(self) -> None:
+        if "code" in self.__dict__:
+            self.code.close()
         self._store.close()
         if self._personal is not None:
             self._personal.close()
@@ -340,7 +369,11 @@ class Recollect:
         return Hand(self._actor, at, self._identity("act", at), why)
 
     def _placed(self, draft: Draft) -> Draft:
-        """A draft about files knows the commit they were at, so that a later change of them can be noticed."""
+        """A draft about a symbol is tied to its text, one about files to their commit: later changes can be noticed."""
+        if draft.node and self._store.has_code():
+            from recollect.code.anchor import anchored
+
+            draft = anchored(draft, self._store)
         if not draft.files or draft.commit is not None:
             return draft
         return replace(draft, commit=self._commit())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -75,19 +76,20 @@ def open(
     missing: tuple[str, ...] = ()
     if reranker is None:
         reranker, missing = _reranker(chosen.reranker)
+    senses = Senses(
+        channels=channels,
+        kinds=kinds,
+        recipe=recipe,
+        store=store,
+        dense=dense,
+        tier=_tier(embedder),
+        reranker=reranker,
+        changes=_changes(file),
+        notes=(*notes, *missing, *trouble),
+    )
     return Recollect(
         store,
-        Senses(
-            channels=channels,
-            kinds=kinds,
-            recipe=recipe,
-            store=store,
-            dense=dense,
-            tier=_tier(embedder),
-            reranker=reranker,
-            changes=_changes(file),
-            notes=(*notes, *missing, *trouble),
-        ),
+        _see_code(store, senses) if store.has_code() else senses,
         clock=clock or _now,
         identity=identity,
         actor=actor or chosen.actor or _login(),
@@ -95,6 +97,23 @@ def open(
         embedder=embedder,
         commit=partial(_commit, file),
         documents=chosen.documents,
+        see_code=partial(_see_code, store),
+    )
+
+
+def _see_code(store: Store, senses: Senses) -> Senses:
+    """Recall with the code graph: a channel, neighbours for the boost, anchors. Only where source code was indexed."""
+    if senses.neighbourhood is not None:
+        return senses
+    from recollect.code.anchor import CodeAnchors
+    from recollect.code.channel import CodeCompanions, CodeNeighbourhood, GraphChannel
+
+    return replace(
+        senses,
+        channels=[*senses.channels, GraphChannel(store, depth=senses.recipe.depth["graph"])],
+        neighbourhood=CodeNeighbourhood(store),
+        companions=CodeCompanions(store),
+        anchors=CodeAnchors(store),
     )
 
 

@@ -88,6 +88,15 @@ class BadVector(InvalidInput):
         )
 
 
+class BadScip(InvalidInput):
+    """A file that is no SCIP index, or a broken one."""
+
+    code = "bad-scip"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path} is no readable SCIP index: {why}.", hint="Nothing was changed. Make it anew.")
+
+
 # --- what you named is not there -----------------------------------------------------------------------------------
 
 
@@ -151,6 +160,34 @@ class SpaceNotFound(NotFound):
 
     def __init__(self, id: int) -> None:
         super().__init__(f"There is no vector space {id}.", hint="`recollect doctor` lists the spaces of this store.")
+
+
+class CodeNotIndexed(NotFound):
+    code = "code-not-indexed"
+
+    def __init__(self, *, since: str | None = None) -> None:
+        if since:
+            super().__init__(f"Indexing is in progress since {since}.", hint="Ask again when it is done.")
+        else:
+            super().__init__("No source code was indexed yet.", hint="Run `recollect code index` in your project.")
+
+
+class NodeNotFound(NotFound):
+    code = "node-not-found"
+
+    def __init__(self, given: str, near: Iterable[str] = ()) -> None:
+        similar = ", ".join(near)
+        super().__init__(
+            f"The code graph has no file or symbol {given!r}.",
+            hint=f"Near it: {similar}." if similar else "Write FILE or FILE:SYMBOL; `recollect code map` helps.",
+        )
+
+
+class AmbiguousNode(NotFound):
+    code = "ambiguous-node"
+
+    def __init__(self, given: str, matches: Iterable[str]) -> None:
+        super().__init__(f"{given!r} fits several: {', '.join(matches)}.", hint="Give more of the path.")
 
 
 # --- understood, and deliberately not done -------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.core.scope import Status
 from recollect.remember.hand import Hand
-from recollect.remember.screen import screen
+from recollect.remember.screen import Screened, screen
 from recollect.remember.shape import shape
 from recollect.store.store import Store
 
@@ -30,6 +30,7 @@ class Cut:
 
     document: str
     drafts: tuple[Draft, ...]
+    screened: bool = False  # whoever cut them has looked at every text with `privacy.scan` and found no secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def _shaped(cut: Cut, store: Store, hand: Hand, identity: Identity) -> tuple[lis
     for draft in cut.drafts:
         if draft.kind != Kind.PASSAGE or draft.span is None:
             raise InvalidField("kind", "only passages, each with its span, are kept this way")
-        screened = screen(draft)
+        screened = Screened(draft, ()) if cut.screened else screen(draft)
         fired |= dict.fromkeys(screened.redacted)
         shaped = shape(
             screened.draft,

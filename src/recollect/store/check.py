@@ -47,12 +47,18 @@ def check(store: Store, *, quick: bool = False, progress: Progress = lambda area
     ):
         _guarded(area, look, store, report, progress)
     if not quick:
-        for area, look in (("keywords", _keywords), ("facets", _facets), ("vectors", _vectors), ("graph", _graph)):
+        for area, look in (
+            ("keywords", _keywords),
+            ("facets", _facets),
+            ("vectors", _vectors),
+            ("graph", _graph),
+            ("code", _code),
+        ):
             _guarded(area, look, store, report, progress)
     return report
 
 
-_PROJECTIONS = frozenset({"keywords", "facets", "vectors", "graph"})
+_PROJECTIONS = frozenset({"keywords", "facets", "vectors", "graph", "code"})
 Look = Callable[[Store, CheckReport, Progress], None]
 
 
@@ -132,3 +138,8 @@ def _graph(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [
         Finding("graph", f"{what}, which is no document", projection=True) for what in store.documents.strays()
     ]
+
+
+def _code(store: Store, report: CheckReport, progress: Progress) -> None:
+    if dangling := store.graph.dangling():
+        report.findings.append(Finding("code", f"{dangling} edges of the code graph end in nothing", projection=True))

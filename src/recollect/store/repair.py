@@ -52,6 +52,7 @@ def rebuild(store: Store) -> RepairReport:
                 _ADD_FACET, [(facet, value, seqs[m.id]) for m in page.memories for facet, value in facets(m)]
             )
         store.documents.sweep()
+        store.graph.mend()
     spaces = store.vectors.spaces()
     for space in spaces:
         store.vectors.rebuild(space)

@@ -15,6 +15,7 @@ from recollect.store.meta import Meta
 
 if TYPE_CHECKING:
     from recollect.store.documents import Documents
+    from recollect.store.graph import Graph
     from recollect.store.ledger import Ledger
     from recollect.store.links import Links
     from recollect.store.outbox import Outbox
@@ -67,6 +68,18 @@ class Store:
         from recollect.store.documents import Documents
 
         return Documents(self.engine)
+
+    @cached_property
+    def graph(self) -> Graph:
+        from recollect.store.graph import Graph
+
+        return Graph(self.engine)
+
+    _HAS_CODE = "select 1 from code_nodes limit 1"
+
+    def has_code(self) -> bool:
+        """Whether a source tree was indexed; asked at every opening, so it loads nothing."""
+        return self.engine.row(self._HAS_CODE) is not None
 
     def meta(self, name: str) -> str | None:
         """A fact about the store itself, such as the project it belongs to."""

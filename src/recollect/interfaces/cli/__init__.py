@@ -38,6 +38,7 @@ COMMANDS = {
     "doctor": ("care", "how the store and this machine are doing"),
     "scan": ("care", "look for secrets in what is stored, or in files"),
     "tend": ("tend", "do what is waiting: embed new memories, finish a change of model"),
+    "code": ("code", "the project's source code: what depends on what, and search in it"),
     "models": ("models", "offline model packs: list, install, path"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }

@@ -10,6 +10,7 @@ from recollect.store.migrations.m0001_foundation import foundation
 from recollect.store.migrations.m0002_vectors import vectors
 from recollect.store.migrations.m0003_cache import cache
 from recollect.store.migrations.m0004_documents import documents
+from recollect.store.migrations.m0005_code import code
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +28,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "vectors", vectors),
     Migration(3, "cache", cache),
     Migration(4, "documents", documents, ("documents", "document_pairs")),
+    Migration(5, "code", code),
 )

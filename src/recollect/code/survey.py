@@ -1,0 +1,87 @@
+"""What has changed in the source tree since it was last read. Reads names and times, no content."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recollect.code.languages import language_of
+from recollect.files.walk import Found, Skipped, walk
+from recollect.store.graph import FileRow
+
+# What others made: vendored, bundled and generated files say nothing about this project.
+NOT_OURS = (
+    "vendor/", "third_party/", "bower_components/", "site-packages/", "*.min.js", "*.bundle.js", "*-min.js",
+    "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h", "*.generated.*", "*.g.cs",
+)  # fmt: skip
+NO_GRAMMAR = "no grammar"  # how the reason begins that a later installation can remove
+MANIFEST = "manifest"  # why it is not parsed: it tells how names are found
+MANIFESTS = frozenset({"go.mod", "package.json", "Cargo.toml", "jsconfig.json"})
+
+
+@dataclass(slots=True)
+class Survey:
+    """The tree as it is, against what is known of it."""
+
+    changed: list[Found] = field(default_factory=list)  # new, or written since
+    unchanged: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    manifests: list[str] = field(default_factory=list)
+    rules: list[FileRow] = field(default_factory=list)  # manifests that are new or say something else now
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def survey(root: Path, known: Mapping[str, FileRow], *, thorough: bool = False) -> Survey:
+    """Walk the tree. A file of the same size and time as before is taken as unchanged, unless `thorough`."""
+    found = Survey()
+    seen: set[str] = set()
+    for one in walk(root, extra_ignores=NOT_OURS, wanted=_wanted):
+        if isinstance(one, Skipped):
+            found.skipped.append(one)
+        elif language_of(one.relative) is None:
+            seen.add(one.relative)
+            found.manifests.append(one.relative)
+            rule = FileRow(one.relative, "", "", one.mtime_ns, one.size, MANIFEST)
+            if known.get(one.relative) != rule:
+                found.rules.append(rule)
+        else:
+            seen.add(one.relative)
+            row = known.get(one.relative)
+            same = row is not None and (row.mtime, row.size) == (one.mtime_ns, one.size)
+            if same and not thorough and not (row and row.reason.startswith(NO_GRAMMAR)):
+                found.unchanged.append(one.relative)
+            else:
+                found.changed.append(one)
+    found.gone = sorted(set(known) - seen)
+    return found
+
+
+def glance(root: Path, known: Mapping[str, FileRow], paths: Sequence[str]) -> Survey | None:
+    """The same for a few files that are known already, without a walk; nothing when one of them is new."""
+    found = Survey(manifests=[path for path, row in known.items() if row.reason == MANIFEST])
+    for path in dict.fromkeys(paths):
+        row = known.get(path)
+        if row is None or row.reason == MANIFEST:
+            return None
+        place = root / path
+        try:
+            seen = place.lstat()
+        except OSError:
+            found.gone.append(path)
+            continue
+        if stat.S_ISREG(seen.st_mode):
+            found.changed.append(Found(str(place), path, seen.st_size, seen.st_mtime_ns))
+        else:
+            found.gone.append(path)
+    return found
+
+
+def _wanted(relative: str) -> bool:
+    name = relative.rpartition("/")[2]
+    return language_of(relative) is not None or name in MANIFESTS or is_config(name)
+
+
+def is_config(name: str) -> bool:
+    return name.startswith("tsconfig") and name.endswith(".json")
