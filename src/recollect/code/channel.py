@@ -11,6 +11,7 @@ from recollect.store.store import Store
 
 TOGETHER = 0.25  # weight from which on files that change together count as neighbours
 _MOST_FILES = 40  # files in play, and neighbours of them, that are looked at
+_NEXT = 0.4  # how much a neighbour of a file in play counts beside the file itself
 _MOST_NAMES = 5  # names in a question that are looked up in the graph
 _RECENT = 5  # memories whose files are in play when a structural question names none
 
@@ -57,11 +58,11 @@ class GraphChannel:
         files = self._in_play(query, reading)
         if not files:
             return []
-        found = self._about(files, query.filter, "about a file in play")
+        found = self._about(files, query.filter, "about a file in play", 1.0)
         if len(found) < self._depth:
             near = self._neighbourhood.neighbours(files)[:_MOST_FILES]
             known = {one.id for one in found}
-            found += [one for one in self._about(near, query.filter, "one edge away") if one.id not in known]
+            found += [one for one in self._about(near, query.filter, "one edge away", _NEXT) if one.id not in known]
         return found[: self._depth]
 
     def _in_play(self, query: Query, reading: Reading) -> list[str]:
@@ -76,7 +77,7 @@ class GraphChannel:
             files = [file for memory in page.memories for file in memory.files]
         return list(dict.fromkeys(files))[:_MOST_FILES]
 
-    def _about(self, files: Sequence[str], filter: Filter, why: str) -> list[Candidate]:
+    def _about(self, files: Sequence[str], filter: Filter, why: str, strength: float) -> list[Candidate]:
         kinds = filter.kinds or frozenset(rule.name for rule in self._store.kinds if rule.name != "passage")
         if not files or kinds == {"passage"} or (filter.files and not filter.files.intersection(files)):
             return []
@@ -84,7 +85,10 @@ class GraphChannel:
         page = self._store.memories.page(
             replace(filter, files=frozenset(chosen), kinds=kinds), self._store.project, limit=4 * self._depth
         )
-        return [Candidate(memory.id, memory=memory, reasons=(why,)) for memory in _ordered(page.memories, files)]
+        return [
+            Candidate(memory.id, memory=memory, reasons=(why,), factors={"graph": strength})
+            for memory in _ordered(page.memories, files)
+        ]
 
 
 def _ordered(memories: Iterable[Memory], files: Sequence[str]) -> list[Memory]:

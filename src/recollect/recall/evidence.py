@@ -170,7 +170,13 @@ class _Evidence:
         memory = one.memory
         if memory is None:
             return {}
-        return {**self._lexical(one), **self._dense(one, memory), **self._fitting(memory), **self._telling_turn(memory)}
+        return {
+            **self._lexical(one),
+            **self._dense(one, memory),
+            **self._fitting(memory),
+            **self._telling_turn(memory),
+            "graph": one.factors.get("graph", 0.0),
+        }
 
     # --- words ----------------------------------------------------------------------------------------------------
 

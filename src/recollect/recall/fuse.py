@@ -24,7 +24,7 @@ def fuse(channels: Mapping[str, Sequence[Candidate]], *, weights: Mapping[str, f
             merged[candidate.id] = Candidate(
                 candidate.id,
                 share + (seen.score if seen else 0.0),
-                (*(seen.reasons if seen else ()), f"{name} #{rank}"),
+                (*(seen.reasons if seen else ()), f"{name} #{rank}", *candidate.reasons),
                 (seen.memory if seen else None) or candidate.memory,
                 {**seen.factors, **candidate.factors} if seen else candidate.factors,
             )

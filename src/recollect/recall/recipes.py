@@ -179,6 +179,11 @@ _PASSAGES: Mapping[Tier, Mapping[str, float]] = {
     "strong": {"keyword": 4.0, "turn": 1.0, "coverage": 0.6, "pairs": 1.7, "dense": 3.2},
 }
 
+# A memory about a file in play, or one edge away from it, matters whatever its words. No public set measures this: the
+# figure makes such a memory worth about as much as one that shares half of the question's words.
+IN_PLAY = 3.0
+_EVIDENCE = {tier: {**weights, "graph": IN_PLAY} for tier, weights in _EVIDENCE.items()}
+
 # The usual spread of similarities to texts that have nothing to do with the question, by model. Constant, because the
 # spread within a store grows with how mixed it is, and the vectors would count for less just where they are needed.
 SPREAD: Mapping[str, float] = {"arctic-embed-s-int8": 0.0316, "potion-base-8M": 0.0818}
