@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Captures: TypeAlias = Mapping[str, Sequence[Node]]
 
 _PLAIN = re.compile(r"[\w.$@]+")
-_CHAIN = re.compile(r"[\w.$]+(?:\(\)[\w.$]+)+")
+_CHAIN = re.compile(r"\A[\w.$]+(?:\(\)[\w.$]+)+\Z")
 _SPACE = re.compile(r"\s+")
-_LAST = re.compile(r"[\w$]+$")
+_LAST = re.compile(r"(?<![\w$])[\w$]+$")
 _GENERIC = re.compile(r"[\[<].*", re.S)
 _LONGEST = 200  # characters of a callee or a type that are looked at
 _REQUIRES = frozenset({"require", "require_relative"})

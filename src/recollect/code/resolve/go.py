@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from recollect.code.outline import Import
 from recollect.code.resolve.tree import Target, Tree, folder_of
 
-_MODULE = re.compile(r'^\s*module\s+"?([^\s"]+)', re.M)
+_MODULE = re.compile(r'^[ \t]*module[ \t]+"?([^\s"]+)', re.M)
 _known: WeakKeyDictionary[Tree, list[tuple[str, str]]] = WeakKeyDictionary()
 
 

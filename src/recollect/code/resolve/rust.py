@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import tomllib
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from recollect.code.resolve.tree import Target, Tree, folder_of, stem_of
 
-_SECTION = re.compile(r"^\s*\[(\w+)\]\s*$([^\[]*)", re.M)
-_NAME = re.compile(r'^\s*name\s*=\s*"([^"]+)"', re.M)
-_PATH = re.compile(r'^\s*path\s*=\s*"([^"]+)"', re.M)
 _OWN_ROOTS = ("tests/", "examples/", "benches/", "src/bin/")  # each file directly in there is a crate of its own
 
 _known: WeakKeyDictionary[Tree, dict[str, str]] = WeakKeyDictionary()
@@ -21,17 +19,29 @@ def crates(tree: Tree) -> dict[str, str]:
         found: dict[str, str] = {}
         for place in sorted(tree.others):
             if place.rpartition("/")[2] == "Cargo.toml":
-                sections = dict(_SECTION.findall(tree.read(place)))
-                folder = folder_of(place)
-                lib = sections.get("lib", "")
-                named = _NAME.search(lib) or _NAME.search(sections.get("package", ""))
-                path = _PATH.search(lib)
-                roots = [folder + path.group(1)] if path else [f"{folder}src/lib.rs", f"{folder}src/main.rs"]
+                manifest, folder = _manifest(tree.read(place)), folder_of(place)
+                lib = _table(manifest, "lib")
+                name = lib.get("name") or _table(manifest, "package").get("name")
+                path = lib.get("path")
+                roots = [f"{folder}{path}"] if path else [f"{folder}src/lib.rs", f"{folder}src/main.rs"]
                 root = next((one for one in roots if one in tree.files), None)
-                if named and root:
-                    found[named.group(1).replace("-", "_")] = root
+                if isinstance(name, str) and root:
+                    found[name.replace("-", "_")] = root
         _known[tree] = found
     return _known[tree]
+
+
+def _manifest(text: str) -> dict[str, Any]:
+    """A Cargo.toml; one that cannot be read names no crate."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _table(manifest: dict[str, Any], name: str) -> dict[str, Any]:
+    found = manifest.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def crate_root(path: str, tree: Tree) -> str:
