@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test lint bench soak docs clean
+.PHONY: setup demo test lint bench soak model docs clean
 
 setup: $(STAMP)
 
@@ -31,9 +31,13 @@ bench: setup
 	$(BIN)/python benchmarks/secret_scanner.py
 	$(BIN)/python benchmarks/vectors.py
 	$(BIN)/python benchmarks/retrieval.py
+	$(BIN)/python benchmarks/dialogue.py
 
 soak: setup
 	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -n 2 tests/faults -s
+
+model: setup
+	$(BIN)/python scripts/real_model.py $(VENV)/share/llm
 
 docs: setup
 	$(BIN)/python scripts/reference.py

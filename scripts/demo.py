@@ -28,6 +28,9 @@ def main() -> None:
         decisions(folder)
         corrections(folder)
         killed(folder)
+        talking(folder)
+        documents(folder)
+        source(folder)
         conversation(folder)
         say("\nThat was Recollect: one file, no server, no key. `recollect --help` shows the rest.")
     finally:
@@ -93,8 +96,37 @@ def killed(folder: Path) -> None:
     )
 
 
+def talking(folder: Path) -> None:
+    title("4. Conversations become facts that cite them, and change with the times")
+    said = [
+        ("monday", "user", "Hi, I'm Ada and I live in Lisbon. I prefer tea over coffee.", "2026-01-05T10:00:00Z"),
+        ("monday", "assistant", "Nice to meet you, Ada!", "2026-01-05T10:00:05Z"),
+        ("march", "user", "I moved to Porto, and I work at Acme Corp now.", "2026-03-02T09:00:00Z"),
+    ]
+    lines = [json.dumps(dict(zip(("session", "role", "content", "at"), one, strict=True))) for one in said]
+    chat = folder / "chat.jsonl"
+    chat.write_text("\n".join(lines), encoding="utf-8")
+    run(folder, "import", str(chat))
+    run(folder, "tend", "--job", "consolidate")
+    run(folder, "facts", "--all")
+
+
+def documents(folder: Path) -> None:
+    title("5. This repository's documents")
+    shutil.copytree(HERE / "docs", folder / "docs")
+    run(folder, "docs", "index", str(folder / "docs"))
+    run(folder, "docs", "search", "how do I put a backup back", "--limit", "3")
+
+
+def source(folder: Path) -> None:
+    title("6. This repository's source: what breaks if I change this?")
+    shutil.copytree(HERE / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    run(folder, "code", "index", str(folder))
+    run(folder, "code", "impact", "src/recollect/recall/fuse.py:fuse")
+
+
 def conversation(folder: Path) -> None:
-    title("4. A real conversation")
+    title("7. A real conversation")
     if not TALKS.exists():
         say("(no conversation data beside this checkout; skipped)")
         return
@@ -106,7 +138,7 @@ def conversation(folder: Path) -> None:
                 start = time.perf_counter()
                 memory.remember_all(map(episode, turns))
                 say(f"{len(turns)} turns remembered in {time.perf_counter() - start:.2f} s")
-            if embedder != "none" and memory.tend() is None:
+            if embedder != "none" and memory.tend().model is None:
                 say("(no model pack is installed; `recollect models install potion` fetches one)")
                 return
             found, asked = evidence_found(memory, talk["qa"])

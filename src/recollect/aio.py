@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from recollect import wiring
-from recollect.app import Recollect, quiet
+from recollect.app import Recollect
 from recollect.core.account import Account
+from recollect.core.chores import quiet
 from recollect.core.documents import Document, Related
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.ledger import Entry
@@ -27,7 +28,7 @@ from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found
 from recollect.remember.forget import Forgotten
 from recollect.remember.undo import Undone
 from recollect.store.memories import Order, Page
-from recollect.tend.vectors import Followed
+from recollect.tend.run import Tended
 
 
 async def open(path: str | os.PathLike[str] | None = None, **options: Any) -> AsyncRecollect:
@@ -140,14 +141,23 @@ class AsyncRecollect:
     async def tend(
         self,
         *,
+        job: str | None = None,
+        dry_run: bool = False,
         most: int | None = None,
         seconds: float | None = None,
         progress: Callable[[int, int], None] = quiet,
-    ) -> Followed | None:
-        return await asyncio.to_thread(self._memory.tend, most=most, seconds=seconds, progress=progress)
+    ) -> Tended:
+        return await asyncio.to_thread(
+            self._memory.tend, job=job, dry_run=dry_run, most=most, seconds=seconds, progress=progress
+        )
 
     async def put_vectors_back(self) -> str:
         return await asyncio.to_thread(self._memory.put_vectors_back)
+
+    @property
+    def sessions(self) -> OnThreads:
+        """Conversations; every method of the synchronous one, awaitable."""
+        return OnThreads(self._memory.sessions)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._memory.close)
@@ -230,3 +240,18 @@ class AsyncDocs:
         base: str | os.PathLike[str] | None = None,
     ) -> Checked:
         return await asyncio.to_thread(self._docs.check, change, between=between, detector=detector, base=base)
+
+
+class OnThreads:
+    """The methods of an object, each awaitable and run on a worker thread."""
+
+    def __init__(self, inner: object) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._inner, name)
+
+        async def awaited(*values: Any, **options: Any) -> Any:
+            return await asyncio.to_thread(method, *values, **options)
+
+        return awaited

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.chores import quiet
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError, UnknownChoice
 from recollect.core.ports import Clock, Identity, Projector
 from recollect.core.query import DEFAULT_K, MODES, Briefing, Filter, Mode, Query
@@ -32,16 +33,15 @@ if TYPE_CHECKING:
     from recollect.core.drafts import Draft, Receipt
     from recollect.core.ledger import Entry
     from recollect.core.links import Link
+    from recollect.core.ports import Chore
+    from recollect.dialogue.api import Sessions, Threads
+    from recollect.dialogue.room import Room
     from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
     from recollect.remember.forget import Forgotten
     from recollect.remember.hand import Hand
     from recollect.remember.undo import Undone
-    from recollect.tend.vectors import Followed
-
-
-def quiet(done: int, waiting: int) -> None:
-    """Progress that nobody watches."""
+    from recollect.tend.run import Tended
 
 
 def nowhere() -> str | None:
@@ -71,8 +71,12 @@ class Recollect:
         commit: Callable[[], str | None] = nowhere,
         documents: Mapping[str, Any] = MappingProxyType({}),
         see_code: Callable[[Senses], Senses] = as_it_is,
+        dialogue: Callable[[], Room] | None = None,
+        chores: Callable[[], Sequence[Chore]] = tuple,
     ) -> None:
         self._store = store
+        self._dialogue = dialogue
+        self._chores = chores
         self._embedder = embedder
         self._personal = personal  # the person's own memories, recalled beside the project's
         self._senses = senses
@@ -262,21 +266,32 @@ class Recollect:
     def tend(
         self,
         *,
+        job: str | None = None,
+        dry_run: bool = False,
         most: int | None = None,
         seconds: float | None = None,
         progress: Callable[[int, int], None] = quiet,
-    ) -> Followed | None:
-        """Do what is waiting: clear expired embeddings, embed new memories, finish a change of model."""
-        if self._store.engine.read_only:
-            return None
-        from recollect.store.cache import EmbeddingCache
-        from recollect.tend.vectors import follow
+    ) -> Tended:
+        """Do what is due: embed, consolidate, enrich, reflect, prune; or one job now. A dry run only tells the plan.
 
-        EmbeddingCache(self._store.engine, self._clock).evict()
-        if self._embedder is None:
-            return None
+        `most` bounds the steps of each chore, `seconds` the whole run; what is left waits for the next one.
+        """
+        from recollect.tend.run import Round, Tended, tend
 
-        return follow(self._store, self._embedder, now=self._now(), most=most, seconds=seconds, progress=progress)
+        if self._store.engine.read_only and not dry_run:
+            return Tended()
+        round = Round(
+            self._store,
+            self._clock,
+            self._identity,
+            self._actor,
+            job=job,
+            dry_run=dry_run,
+            most=most,
+            seconds=seconds,
+            progress=progress,
+        )
+        return tend(self._chores(), round)
 
     def put_vectors_back(self) -> str:
         """Let the vectors of the model before this one answer again; the name of that model."""
@@ -319,6 +334,27 @@ class Recollect:
 
     def _sees_code(self) -> None:
         self._senses = self._see_code(self._senses)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """Conversations: capture what is said, look back, draw facts, give context."""
+        from recollect.dialogue.api import Sessions
+
+        return Sessions(self.dialogue)
+
+    @cached_property
+    def threads(self) -> Threads:
+        """Open conversations, each with its session at hand."""
+        from recollect.dialogue.api import Threads
+
+        return Threads(self.sessions)
+
+    @cached_property
+    def dialogue(self) -> Room:
+        """What the room of conversations works with."""
+        if self._dialogue is None:
+            raise RecollectError("This memory was opened without the room of conversations.")
+        return self._dialogue()
 
     # --- the file -------------------------------------------------------------------------------------------------
 

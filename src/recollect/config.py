@@ -19,6 +19,11 @@ class Settings:
     recipe: str = "measured"  # which set of recall weights: measured, or the design's own: seed
     embedder: str = "auto"  # auto, none, pack:NAME, ollama[:MODEL], openai:MODEL[:DIMS], fastembed, URL#MODEL[:DIMS]
     reranker: str = "none"  # none, onnx[:PACK], ollama[:MODEL], cohere[:MODEL], URL#MODEL
+    model: str = "none"  # none, openai:MODEL, ollama:MODEL, URL#MODEL, pydantic-ai:PROVIDER:MODEL
+    tokens_per_day: int = 200_000  # what the language model may use in a day, all features together
+    tokens_per_session: int = 50_000  # what it may use on behalf of one session
+    model_timeout: float = 300.0  # seconds the language model may think about one answer
+    names: str = "auto"  # who finds names at night: auto (spaCy when it is here), rules, spacy, llm, spacy+llm
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
     methodology: str = "native"  # how phases and work units are named
     documents: Mapping[str, Any] = field(default_factory=dict)  # a table: preset, roots, ignore, rules, specs, detector
@@ -61,7 +66,9 @@ def _typed(name: str, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise InvalidField(name, f"expected a table, not {value!r}")
         return value
-    if name != "busy_timeout":
+    if name in ("tokens_per_day", "tokens_per_session"):
+        return _tokens(name, value)
+    if name not in ("busy_timeout", "model_timeout"):
         if not isinstance(value, str):
             raise InvalidField(name, f"expected a text, not {value!r}")
         return value
@@ -72,3 +79,13 @@ def _typed(name: str, value: Any) -> Any:
     if not 0 < seconds < 86_400:
         raise InvalidField(name, f"{value!r} is not a number of seconds")
     return seconds
+
+
+def _tokens(name: str, value: Any) -> int:
+    try:
+        tokens = int(value)
+    except (TypeError, ValueError):
+        tokens = -1
+    if isinstance(value, bool) or tokens < 0:
+        raise InvalidField(name, f"{value!r} is not a number of tokens")
+    return tokens

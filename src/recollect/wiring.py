@@ -23,11 +23,16 @@ from recollect.store.open import open_store
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
+    from recollect.core.ports import Chore
+    from recollect.dialogue.room import Model, Room
     from recollect.embed.port import Embedder
+    from recollect.entities.pipeline import Finder
+    from recollect.models.port import LanguageModel
     from recollect.recall.channels.dense import DenseChannel
 
 MEMORY = ":memory:"
 PERSONAL = ":personal:"
+NAMES = ("auto", "rules", "spacy", "llm", "spacy+llm")  # who finds names at night
 
 
 def open(
@@ -41,6 +46,7 @@ def open(
     personal: bool = False,
     embedder: Embedder | None = None,
     reranker: Reranker | None = None,
+    model: LanguageModel | None = None,
     clock: Clock | None = None,
     identity: Identity = new_id,
 ) -> Recollect:
@@ -76,6 +82,10 @@ def open(
     missing: tuple[str, ...] = ()
     if reranker is None:
         reranker, missing = _reranker(chosen.reranker)
+    if store.names_entities():
+        channels.append(_entities(store, recipe))
+    clock, who = clock or _now, actor or chosen.actor or _login()
+    governed = _governed(store, chosen, clock, model)
     senses = Senses(
         channels=channels,
         kinds=kinds,
@@ -84,37 +94,140 @@ def open(
         dense=dense,
         tier=_tier(embedder),
         reranker=reranker,
+        writer=None if governed is None else _Writer(governed),
         changes=_changes(file),
         notes=(*notes, *missing, *trouble),
     )
+
+    def room() -> Room:
+        if not any(channel.name == "entity" for channel in channels):
+            channels.append(_entities(store, recipe))  # from the first conversation on, people can be asked about
+        return _dialogue(store, senses, chosen, clock=clock, identity=identity, actor=who, model=governed)
+
+    see_code = partial(_see_code, store, channels)
     return Recollect(
         store,
-        _see_code(store, senses) if store.has_code() else senses,
-        clock=clock or _now,
+        see_code(senses) if store.has_code() else senses,
+        clock=clock,
         identity=identity,
-        actor=actor or chosen.actor or _login(),
+        actor=who,
         personal=beside,
         embedder=embedder,
         commit=partial(_commit, file),
         documents=chosen.documents,
-        see_code=partial(_see_code, store),
+        see_code=see_code,
+        dialogue=room,
+        chores=lambda: _chores(room(), embedder),
     )
 
 
-def _see_code(store: Store, senses: Senses) -> Senses:
+def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
     """Recall with the code graph: a channel, neighbours for the boost, anchors. Only where source code was indexed."""
     if senses.neighbourhood is not None:
         return senses
     from recollect.code.anchor import CodeAnchors
     from recollect.code.channel import CodeCompanions, CodeNeighbourhood, GraphChannel
 
+    channels.append(GraphChannel(store, depth=senses.recipe.depth["graph"]))
     return replace(
         senses,
-        channels=[*senses.channels, GraphChannel(store, depth=senses.recipe.depth["graph"])],
         neighbourhood=CodeNeighbourhood(store),
         companions=CodeCompanions(store),
         anchors=CodeAnchors(store),
     )
+
+
+def _entities(store: Store, recipe: Recipe) -> Channel:
+    from recollect.recall.channels.entity import EntityChannel
+
+    return EntityChannel(store, recipe)
+
+
+def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageModel | None) -> Model | None:
+    """The language model that is configured, on its budget; for each feature and session one."""
+    if model is None and settings.model == "none":
+        return None
+    from recollect.models.budget import Caps, Governed
+    from recollect.models.choose import choose
+
+    caps = Caps(settings.tokens_per_day, settings.tokens_per_session)
+
+    def governed(feature: str, session: str | None) -> LanguageModel:
+        """Chosen when first needed: a setting that is wrong must not keep anyone from speaking."""
+        inner = model or choose(settings.model, timeout=settings.model_timeout)
+        return Governed(inner, store.spend, caps, clock, feature, session)
+
+    return governed
+
+
+class _Writer:
+    """The language model as a second look needs it: it makes up an answer."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def write(self, prompt: str) -> str:
+        return self._model("widen", None).text(prompt, most=_MOST_IMAGINED).text
+
+
+_MOST_IMAGINED = 120  # tokens of an answer that is made up to be looked for
+
+
+def _dialogue(
+    store: Store,
+    senses: Senses,
+    settings: Settings,
+    *,
+    clock: Clock,
+    identity: Identity,
+    actor: str,
+    model: Model | None,
+) -> Room:
+    """The room of conversations."""
+    from recollect.dialogue.room import Room
+    from recollect.entities.pipeline import Pipeline
+
+    finders = Pipeline(_finders(settings.names, model))
+    return Room(store, senses, clock, identity, actor, finders=finders, model=model)
+
+
+def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
+    """Who finds names at night beyond the two that are always there."""
+    if setting not in NAMES:
+        raise UnknownChoice("names", setting, NAMES)
+    found: dict[str, Finder] = {}
+    if "spacy" in setting or setting == "auto":
+        from recollect.entities.spacy import SpacyFinder, installed
+
+        if "spacy" in setting or installed() is not None:
+            found["spacy"] = SpacyFinder()
+    if "llm" in setting and model is not None:
+        from recollect.entities.llm import ModelFinder
+
+        found["llm"] = ModelFinder(model("enrichment", None))
+    return found
+
+
+def _chores(room: Room, embedder: Embedder | None) -> list[Chore]:
+    """Every chore there is, in the order they run."""
+    from recollect.dialogue.consolidate import ConsolidateChore
+    from recollect.dialogue.enrich import EnrichChore
+    from recollect.dialogue.reflect import ReflectChore
+    from recollect.tend.evict import EvictChore
+    from recollect.tend.prune import PruneChore
+
+    chores: list[Chore] = [
+        EnrichChore(room),
+        ConsolidateChore(room),
+        ReflectChore(room),
+        PruneChore(room.store, room.clock, room.identity),
+        EvictChore(room.store, room.clock),
+    ]
+    if embedder is not None:
+        from recollect.tend.vectors import VectorChore
+
+        chores.append(VectorChore(room.store, embedder, room.clock))
+    return chores
 
 
 def _embedder(setting: str, store: Store, clock: Clock) -> tuple[Embedder | None, tuple[str, ...]]:

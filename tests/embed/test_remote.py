@@ -14,12 +14,12 @@ import pytest
 
 from embed.embed_tools import Answer, Reply, meaning, ollama_answer, openai_answer, serving, told
 from recollect.embed.errors import EmbedderDown, EmbedderWrong
-from recollect.embed.http import Caller, Patience
 from recollect.embed.ollama import best, fitting, free_memory, ollama_embedder, pulled, server, tagged
 from recollect.embed.openai import openai_embedder
 from recollect.embed.port import Embedder
 from recollect.embed.prompts import prompts_of
 from recollect.embed.remote import RemoteEmbedder, batched, cut
+from recollect.net.http import Caller, Patience
 
 QUICK = Patience(tries=4, timeout=0.4, deadline=5.0, first_pause=0.01)
 
@@ -143,7 +143,7 @@ def test_trouble_that_passes_is_waited_out(first: list[Reply]) -> None:
 
 def test_pauses_double_with_chance_in_them_and_retry_after_is_obeyed() -> None:
     slept: list[float] = []
-    caller = Caller("m", {}, sleep=slept.append, chance=lambda: 1.0)
+    caller = Caller("m", {}, EmbedderDown, EmbedderWrong, sleep=slept.append, chance=lambda: 1.0)
     busy = [Reply(status=503), Reply(status=503), Reply(status=429, headers={"Retry-After": "3"}), Reply(status=500)]
     with serving(failing(openai_answer(), *busy)) as there:
         caller.post(
@@ -157,7 +157,9 @@ def test_retry_after_may_be_a_date() -> None:
     first = Reply(status=429, headers={"Retry-After": formatdate(time.time() + 30, usegmt=True)})
     with serving(failing(openai_answer(), first)) as there:
         body = {"model": "m", "input": ["x"]}
-        Caller("m", {}, sleep=slept.append).post(f"{there.url}/v1/embeddings", body, Patience(2, 1.0, 60.0))
+        Caller("m", {}, EmbedderDown, EmbedderWrong, sleep=slept.append).post(
+            f"{there.url}/v1/embeddings", body, Patience(2, 1.0, 60.0)
+        )
     assert 25 < slept[0] <= 30
 
 
@@ -220,7 +222,7 @@ def test_a_refused_connection_is_told_at_once() -> None:
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "http://[half", "nonsense://x", "http://no.such.invalid"])
 def test_an_address_that_leads_nowhere_is_an_error_of_ours(url: str) -> None:
     with pytest.raises(EmbedderDown):
-        Caller("m", {}).get(url, QUICK)
+        Caller("m", {}, EmbedderDown, EmbedderWrong).get(url, QUICK)
 
 
 def test_a_proxy_in_the_environment_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

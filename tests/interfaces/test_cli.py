@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.cli import COMMANDS, full_parser, main
+from recollect.interfaces.cli import COMMANDS, full_parser, main, parse
 
 
 class Shell:
@@ -162,7 +162,7 @@ def test_repair_salvages_a_damaged_file(sh: Shell) -> None:
 
 def test_repair_of_a_sound_store_does_nothing(sh: Shell) -> None:
     assert sh.json("repair") == {"rebuilt": [], "quarantined": None, "salvaged": 0, "lost": []}
-    assert sh.json("repair", "--rebuild")["rebuilt"] == ["keywords", "facets"]
+    assert sh.json("repair", "--rebuild")["rebuilt"] == ["keywords", "facets", "names"]
 
 
 def test_doctor_tries_a_real_write(sh: Shell) -> None:
@@ -274,3 +274,11 @@ def test_the_installed_command_works_in_a_process_of_its_own(tmp_path: Path) -> 
 
 def test_the_whole_parser_can_be_built() -> None:
     assert full_parser().format_help().count("\n") > len(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "words", [["docs", "list"], ["docs", "search", "x"], ["code", "map"], ["code", "impact", "a.py"], ["list"]]
+)
+def test_the_common_options_may_stand_after_any_command_and_its_own_commands(words: list[str]) -> None:
+    args = parse([*words, "--json", "--store", "somewhere", "--read-only", "--actor", "me"])
+    assert (args.json, args.store, args.read_only, args.actor) == (True, "somewhere", True, "me")

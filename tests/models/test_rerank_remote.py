@@ -13,10 +13,10 @@ import pytest
 
 from embed.embed_tools import Answer, Reply, serving, told
 from recollect.core.ports import Reranker
-from recollect.embed.http import Patience
 from recollect.models.rerank.endpoint import cohere, endpoint
 from recollect.models.rerank.errors import RerankerDown, RerankerWrong
 from recollect.models.rerank.ollama import OllamaReranker, likelihood, prompt
+from recollect.net.http import Patience
 
 QUICK = Patience(tries=3, timeout=0.4, deadline=3.0, first_pause=0.01)
 TEXTS = ["the cat sleeps", "the deploy needs a token", "rain"]

@@ -12,7 +12,7 @@ from recollect.core.errors import BackupFailed, BackupNotFound, StoreDamaged
 from recollect.core.kinds import Kinds
 from recollect.store.backup import list_backups, make_backup, put_back
 from recollect.store.check import check
-from recollect.store.repair import rebuild, salvage
+from recollect.store.repair import _readable, rebuild, salvage
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_rebuilding_makes_projections_match_again(path: Path) -> None:
         path, "delete from facets", "insert into keywords (rowid, body, names, context) values (999, 'ghost', '', '')"
     )
     with recollect.open(path) as memory:
-        assert rebuild(memory.store).rebuilt == ("keywords", "facets")
+        assert rebuild(memory.store).rebuilt == ("keywords", "facets", "names")
         assert check(memory.store).ok
         assert len(memory.recall("number6")) == 1
         assert len(memory.list(recollect.Filter(tags=frozenset({"t6"}))).memories) == 1
@@ -209,3 +209,14 @@ def test_the_memory_in_ram_behaves_like_one_on_disk(memory: Recollect) -> None:
     memory.remember("One.")
     assert check(memory.store).ok
     assert make_backup(memory.store.engine) is None
+
+
+class _Circle:
+    """A table whose broken keys lead back to the same rows whatever is asked for."""
+
+    def rows(self, sql: str) -> list[tuple[int, str]]:
+        return [(1, "one"), (2, "two")]
+
+
+def test_salvage_ends_where_a_broken_key_leads_in_circles() -> None:
+    assert list(_readable(_Circle(), "ledger", "*")) == [("one",), ("two",)]  # type: ignore[arg-type]

@@ -144,4 +144,4 @@ def test_filters_hold_for_the_dense_channel_too(opened: Open) -> None:
 
 
 def test_without_an_embedder_there_is_nothing_to_tend(memory: Recollect) -> None:
-    assert memory.tend() is None
+    assert memory.tend().model is None

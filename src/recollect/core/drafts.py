@@ -51,6 +51,7 @@ class Draft:
     created_at: datetime | None = None  # None: now; set by imports only
     corrects: bool = False  # what it supersedes was wrong, not just outdated: it must not come back
     why: str = ""  # the reason, for the ledger
+    weighed: bool = False  # the caller has settled how it stands to what is known
     again: bool = False  # say a rejected statement once more, on purpose
 
 

@@ -4,6 +4,7 @@ RecollectError
 ├── InvalidInput      what you gave cannot be taken; nothing was changed
 ├── NotFound          what you named is not there
 ├── Refused           understood, and deliberately not done
+├── Model…, Extra…    a language model did not answer, or not usably; a package is missing
 └── StoreError        the file cannot be used as asked
 
 Constructors take values and write the message, each class has a stable `code`, and the hint says what to do next.
@@ -190,6 +191,20 @@ class AmbiguousNode(NotFound):
         super().__init__(f"{given!r} fits several: {', '.join(matches)}.", hint="Give more of the path.")
 
 
+class EntityNotFound(NotFound):
+    code = "entity-not-found"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(f"Nothing goes by the name {given!r}.", hint="`recollect entity list` shows who is known.")
+
+
+class SessionNotFound(NotFound):
+    code = "session-not-found"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(f"There is no session {given!r}.", hint="`recollect status` lists the latest sessions.")
+
+
 # --- understood, and deliberately not done -------------------------------------------------------------------------
 
 
@@ -243,6 +258,29 @@ class StaleEdit(Refused):
         )
 
 
+class AmbiguousEntity(Refused):
+    """A name that several entities go by, where one had to be meant."""
+
+    code = "ambiguous-entity"
+
+    def __init__(self, given: str, matches: Iterable[str]) -> None:
+        super().__init__(
+            f"{given!r} could be any of these: {', '.join(matches)}.", hint="Give the id, or the name and `--type`."
+        )
+
+
+class BudgetSpent(Refused):
+    """A call of a language model that would pass a cap. It was not made."""
+
+    code = "budget-spent"
+
+    def __init__(self, *, feature: str, tokens: int, per_day: int, per_session: int) -> None:
+        super().__init__(
+            f"{feature} wanted {tokens:,} tokens, more than is left of {per_day:,} a day or {per_session:,} a session.",
+            hint="It goes on tomorrow, or raise `tokens_per_day`, `tokens_per_session`. `recollect status` shows all.",
+        )
+
+
 class WrongSpaceState(Refused):
     """The space is not in a state in which that can be done."""
 
@@ -253,6 +291,44 @@ class WrongSpaceState(Refused):
             f"The vectors of {model} are {state}, so they cannot be {act}.",
             hint="`recollect doctor` lists the spaces of this store and their states.",
         )
+
+
+# --- a language model ------------------------------------------------------------------------------------------------
+
+
+class ExtraMissing(RecollectError):
+    """Something needs a Python package that is not installed."""
+
+    code = "extra-missing"
+
+    def __init__(self, what: str, *, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs the Python package {package}.", hint=f"Run `pip install 'recollect[{extra}]'`.")
+
+
+class ModelDown(RecollectError):
+    """The language model gave no answer; asking again later may help. Nothing was lost."""
+
+    code = "model-down"
+
+    def __init__(self, model: str, why: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"The language model {model} does not answer: {why}.",
+            hint=hint or "What waits for it stays queued and is tried again. `recollect logs` tells how it went.",
+        )
+        self.why = why
+
+
+class ModelWrong(RecollectError):
+    """The language model answered with something that cannot be used. Nothing of it was stored."""
+
+    code = "model-wrong"
+
+    def __init__(self, model: str, problem: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"The language model {model} gave an unusable answer: {problem}.",
+            hint=hint or 'Nothing of it was stored. A larger model may do better, or `model = "none"`.',
+        )
+        self.problem = problem
 
 
 # --- the file cannot be used as asked ------------------------------------------------------------------------------

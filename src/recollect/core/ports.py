@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
+from recollect.core.chores import Allowance, Done, Plan
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
@@ -93,4 +94,19 @@ class Changes(Protocol):
 
     def modified(self, file: str) -> datetime | None:
         """When a file was last written; nothing when it is not there."""
+        ...
+
+
+class Chore(Protocol):
+    """One kind of maintenance. Planning only reads; applying goes in small transactions and can be cut short."""
+
+    @property
+    def name(self) -> str: ...
+
+    def plan(self, now: datetime, *, due: bool) -> Plan:
+        """What there is to do. When its hour has not come, only what should not wait for it."""
+        ...
+
+    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+        """Do it, as far as the allowance goes. May raise: the runner writes it down and the rest goes on."""
         ...

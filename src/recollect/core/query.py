@@ -31,6 +31,7 @@ class Filter:
     modules: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     documents: frozenset[str] = frozenset()  # ids of the documents a passage may come from
+    entities: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     except_sessions: frozenset[str] = frozenset()
     since: datetime | None = None

@@ -35,15 +35,6 @@ class EmbedderWrong(RecollectError):
         self.problem = problem
 
 
-class ExtraMissing(RecollectError):
-    """The embedder needs a Python package that is not installed."""
-
-    code = "extra-missing"
-
-    def __init__(self, what: str, *, package: str, extra: str) -> None:
-        super().__init__(f"{what} needs the Python package {package}.", hint=f"Run `pip install 'recollect[{extra}]'`.")
-
-
 class PackMissing(NotFound):
     code = "pack-missing"
 

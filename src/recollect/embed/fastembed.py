@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from recollect.embed.errors import EmbedderDown, EmbedderWrong, ExtraMissing
+from recollect.core.errors import ExtraMissing
+from recollect.embed.errors import EmbedderDown, EmbedderWrong
 from recollect.embed.prompts import prompts_of
 from recollect.embed.vectors import unit
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.embed.errors import EmbedderDown, EmbedderWrong
-from recollect.embed.http import BRISK, PATIENT, Caller, Patience
 from recollect.embed.remote import RemoteEmbedder
+from recollect.net.http import BRISK, PATIENT, Caller, Patience
 
 LOCAL = "http://127.0.0.1:11434"
 PORT = 11434
@@ -26,7 +26,7 @@ def ollama_embedder(
 ) -> RemoteEmbedder:
     """One model of an Ollama server. Dimensions are known for Qwen3 and learnt from the first answer otherwise."""
     id = f"ollama:{tagged(model)}"
-    wire = OllamaWire(Caller(id, {}), f"{url.rstrip('/')}/api/embed", model)
+    wire = OllamaWire(Caller(id, {}, EmbedderDown, EmbedderWrong), f"{url.rstrip('/')}/api/embed", model)
     return RemoteEmbedder(id, wire, dims=_DIMS.get(model), documents=documents, questions=questions)
 
 
@@ -47,7 +47,7 @@ class OllamaWire:
 def pulled(url: str = LOCAL, patience: Patience = PROBE) -> list[str] | None:
     """The models an Ollama server has, or nothing when none answers in time. Never raises."""
     try:
-        answer = Caller("ollama", {}).get(f"{url.rstrip('/')}/api/tags", patience)
+        answer = Caller("ollama", {}, EmbedderDown, EmbedderWrong).get(f"{url.rstrip('/')}/api/tags", patience)
         return sorted(str(model["name"]) for model in answer["models"])
     except (EmbedderDown, EmbedderWrong, KeyError, TypeError):
         return None

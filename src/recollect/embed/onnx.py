@@ -14,7 +14,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from recollect.embed.errors import EmbedderDown, EmbedderWrong, ExtraMissing
+from recollect.core.errors import ExtraMissing
+from recollect.embed.errors import EmbedderDown, EmbedderWrong
 from recollect.embed.packs import VOCABULARY, Pack, location, verify
 from recollect.embed.vectors import batches, unit
 from recollect.embed.wordpiece import WordPiece

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from recollect.embed.errors import EmbedderWrong
-from recollect.embed.http import BRISK, PATIENT, Caller, Patience
+from recollect.embed.errors import EmbedderDown, EmbedderWrong
 from recollect.embed.remote import RemoteEmbedder
+from recollect.net.http import BRISK, PATIENT, Caller, Patience
 
 OPENAI = "https://api.openai.com/v1"
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
@@ -30,7 +30,7 @@ def openai_embedder(
     where = "openai" if at == OPENAI else urlsplit(at).netloc.rpartition("@")[2]
     dims = dims or (DIMENSIONS.get(model) if at == OPENAI else None)
     id = f"{where}:{model}" + (f":{dims}" if dims else "")
-    caller = Caller(id, {"Authorization": f"Bearer {key}"} if key else {})
+    caller = Caller(id, {"Authorization": f"Bearer {key}"} if key else {}, EmbedderDown, EmbedderWrong)
     asked = None if model in _FIXED else dims
     wire = OpenAIWire(caller, f"{at}/embeddings", model, asked)
     return RemoteEmbedder(id, wire, dims=dims, documents=documents, questions=questions)

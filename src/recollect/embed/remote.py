@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from recollect.embed.http import BRISK, PATIENT, Patience
 from recollect.embed.prompts import prompts_of
 from recollect.embed.vectors import checked, spread
+from recollect.net.http import BRISK, PATIENT, Patience
 
 if TYPE_CHECKING:
     from recollect.embed.port import Vectors

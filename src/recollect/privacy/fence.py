@@ -57,6 +57,21 @@ def unfence(text: str) -> str:
     return "".join([*kept, text[place:]])
 
 
+# A block whose end was cut off still opens with our own line, and its items still look like ours.
+_CUT_OFF = re.compile(
+    rf"<{_TAG} [0-9a-z]{{8,64}}>(?:\\n|\n){re.escape(_OPENING)}"
+    r"(?:(?:\\n|\n)(?:\d{1,4}\. [^\n]{0,400}\):|[ ]{3}[^\n]*)?)*"
+)
+_CITED = re.compile(r"\[Memory #[a-z]{2,8}_[0-9a-z]{10,40}: [^\[\]\n]{0,80}\]")
+
+
+def own_words(text: str) -> str:
+    """`text` without anything we injected: whole blocks, blocks whose end was cut off, and citations."""
+    if _TAG not in text and "[Memory #" not in text:
+        return text
+    return _CITED.sub("", _CUT_OFF.sub("", unfence(text)))
+
+
 def _closings(text: str) -> dict[str, int]:
     """Where each fence is closed last, so that one that never closes opens nothing. One pass, whatever the text."""
     return {edge.group(2): edge.start() for edge in _EDGE.finditer(text) if edge.group(1)}

@@ -7,6 +7,7 @@ moves a confidence also moves its neighbours.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -90,6 +91,36 @@ def edit(store: Store, id: str, hand: Hand, *, changes: dict[str, Any], expected
 
     lifted: dict[str, str] = {}
     return _act(store, id, "edit", edited, hand, tombstone="content" in changes, lifted=lifted)
+
+
+def supersede(store: Store, id: str, hand: Hand, *, by: Memory, until: datetime, confidence: float) -> Memory:
+    """Close `id` in favour of `by`, valid until then. It stays as evidence, at no more than this confidence."""
+
+    def closed(memory: Memory) -> Memory:
+        store.links.put([Link(by.id, Relation.SUPERSEDES, memory.id, None, 1.0, True, hand.at)])
+        return memory.having(
+            status=Status.SUPERSEDED,
+            superseded_by=by.id,
+            valid_until=until,
+            confidence=min(memory.confidence, confidence),
+            needs_review=False,
+        )
+
+    return _act(store, id, "supersede", closed, hand)
+
+
+def expire(store: Store, id: str, hand: Hand) -> Memory:
+    """It faded until nobody would rely on it. It leaves recall and stays as evidence."""
+
+    def expired(memory: Memory) -> Memory:
+        return memory.having(status=Status.EXPIRED, valid_until=memory.valid_until or hand.at, needs_review=False)
+
+    return _act(store, id, "expire", expired, hand)
+
+
+def annotate(store: Store, id: str, hand: Hand, **fields: Any) -> Memory:
+    """Add what was worked out about a memory, such as whom it mentions. What it says does not change."""
+    return _act(store, id, "annotate", lambda memory: memory.having(**fields), hand)
 
 
 def relate(
@@ -178,7 +209,7 @@ def _neighbours(store: Store, before: Memory, after: Memory, hand: Hand) -> list
             known[id] = store.memories.get(id)
         except MemoryNotFound:
             return None
-        return known[id].confidence
+        return None if known[id].kind == Kind.EPISODE else known[id].confidence  # what was said stays said
 
     settled = propagate(
         before.id, before=before.confidence, after=after.confidence, links=store.links.from_, confidence=confidence

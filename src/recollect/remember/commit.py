@@ -9,6 +9,7 @@ from datetime import datetime
 from recollect.core.drafts import Receipt
 from recollect.core.errors import MemoryNotFound, MemoryNotOpen, Tombstoned
 from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kind
 from recollect.core.ledger import Change
 from recollect.core.links import Link
 from recollect.core.records import Memory
@@ -93,8 +94,8 @@ class _Writing:
 
     def _pass_tombstone(self, each: Weighed) -> None:
         tomb = self._tombs.get(each.memory.fingerprint)
-        if tomb is None:
-            return
+        if tomb is None or (each.memory.kind == Kind.EPISODE and tomb.reason != "forgotten"):
+            return  # a rejected statement may still be said: that somebody said it is evidence, not a claim of ours
         if not each.again:
             raise Tombstoned(reason=tomb.reason, since=tomb.at.date().isoformat())
         self._store.tombstones.lift(tomb.fingerprint, self._store.project)
@@ -103,10 +104,9 @@ class _Writing:
         )
 
     def _twin(self, memory: Memory) -> Memory | None:
+        """The same statement in the same place. What was said twice was said twice, unless it is the same moment."""
         for known in self._known.get(memory.fingerprint, []):
-            if (known.kind, known.scope, known.visibility) == (memory.kind, memory.scope, memory.visibility) and (
-                memory.kind != "episode" or known.session == memory.session
-            ):
+            if _place(known) == _place(memory):
                 return known
         return None
 
@@ -191,6 +191,13 @@ class _Writing:
 
     def _link(self, source: MemoryId, relation: Relation, target: MemoryId, sure: float, *, automatic: bool) -> None:
         self._links.append(Link(source, relation, target, None, sure, automatic, self._now))
+
+
+def _place(memory: Memory) -> tuple[object, ...]:
+    place = (memory.kind, memory.scope, memory.visibility)
+    if memory.kind != Kind.EPISODE:
+        return place
+    return (*place, memory.session, memory.source_role, memory.event_at, memory.attributes.get("message"))
 
 
 def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

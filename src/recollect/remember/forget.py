@@ -36,6 +36,7 @@ def forget(store: Store, id: str, hand: Hand) -> Forgotten:
         with store.engine.write():
             memory = store.memories.get(store.memories.resolve(id))
             store.memories.delete(memory)
+            store.entities.drop_unmentioned(memory.entities)
             store.links.forget(memory.id)
             store.ledger.erase_bodies(memory.id)
             store.tombstones.put(memory.fingerprint, store.project, reason="forgotten", at=hand.at)

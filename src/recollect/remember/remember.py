@@ -32,8 +32,12 @@ def remember(
     actor: str,
     projectors: Sequence[Projector] = (),
     durable: bool = True,
+    at_once: bool = True,
 ) -> list[Receipt]:
-    """Remember all drafts or none. Each receipt says what became of its draft."""
+    """Remember all drafts or none. Each receipt says what became of its draft.
+
+    Projections follow at once for a few drafts, unless the caller is inside a transaction of its own and says not to.
+    """
     weighed = _weigh(drafts, store, now, identity)
     receipts = commit(
         weighed,
@@ -44,7 +48,7 @@ def remember(
         projectors=[projector.name for projector in projectors],
         durable=durable,
     )
-    if projectors and len(drafts) <= AT_ONCE:
+    if at_once and projectors and len(drafts) <= AT_ONCE:
         project(store, projectors)
     return receipts
 
@@ -74,6 +78,8 @@ def _weigh(drafts: Sequence[Draft], store: Store, now: datetime, identity: Ident
         explicit = None if draft.supersedes is None else store.memories.resolve(draft.supersedes)
         if explicit is not None:
             resolution = Resolution("supersedes", (explicit,), SAID_SO)
+        elif draft.weighed:
+            resolution = Resolution("new")
         else:
             resolution = resolve(one.memory, rivals.of(one.memory))
         derived = tuple(store.memories.resolve(id) for id in draft.derived_from)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
 from recollect.core.drafts import Verdict
@@ -87,9 +88,19 @@ def resolve(memory: Memory, neighbours: Sequence[Memory]) -> Resolution:
         if near.kind != memory.kind or near.scope != memory.scope:
             continue
         if why := _conflict(claim, _claim(near.content)):
-            verdict: Verdict = "supersedes" if claim.change and memory.confidence >= near.confidence else "contradicts"
+            stronger = claim.change and memory.confidence >= near.confidence and _when(memory) >= _when(near)
+            verdict: Verdict = "supersedes" if stronger else "contradicts"
             return Resolution(verdict, (near.id,), why)
     return Resolution("new")
+
+
+def _when(memory: Memory) -> datetime:
+    return memory.event_at or memory.created_at
+
+
+def conflict(new: str, old: str) -> str:
+    """Why two statements cannot both hold, or nothing."""
+    return _conflict(_claim(new), _claim(old))
 
 
 def _conflict(new: _Claim, old: _Claim) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,6 +14,7 @@ from recollect.core.payloads import Payload, payload_json
 from recollect.core.text import require_storable
 from recollect.privacy.scan import redact, scan
 
+_ENTITY_ID = re.compile(r"ent_[0-9a-hjkmnp-tv-z]{23}")  # our own ids, of which an episode carries dozens
 CONTENT_LIMIT = 1_000_000  # bytes: a statement, not an archive
 
 _SHORT = 200  # characters: the texts that are worth remembering the answer for
@@ -62,7 +64,7 @@ def _texts(draft: Draft) -> Iterator[str]:
         if part:
             yield part
     for labels in (draft.tags, draft.files, draft.modules, draft.entities):
-        yield from (label for label in labels if isinstance(label, str))
+        yield from (label for label in labels if isinstance(label, str) and not _ENTITY_ID.fullmatch(label))
     if draft.payload is not None:
         yield from _leaves(_plain(draft.payload))
     if draft.attributes:

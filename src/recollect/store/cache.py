@@ -61,6 +61,13 @@ class EmbeddingCache:
         with self._engine.write(durable=False):
             return self._engine.execute(self._EVICT, {"oldest": _oldest(self._clock())})
 
+    _EXPIRED = "select count(*) from embedding_cache where at <= :oldest"
+
+    def expired(self) -> int:
+        """How many entries are too old to be used."""
+        row = self._engine.row(self._EXPIRED, {"oldest": _oldest(self._clock())})
+        return int(row[0]) if row else 0
+
     _COUNT = "select count(*) from embedding_cache"
 
     def count(self) -> int:

@@ -44,6 +44,7 @@ def check(store: Store, *, quick: bool = False, progress: Progress = lambda area
         ("links", _links),
         ("documents", _documents),
         ("ledger", _ledger),
+        ("entities", _entities),
     ):
         _guarded(area, look, store, report, progress)
     if not quick:
@@ -53,12 +54,13 @@ def check(store: Store, *, quick: bool = False, progress: Progress = lambda area
             ("vectors", _vectors),
             ("graph", _graph),
             ("code", _code),
+            ("names", _names),
         ):
             _guarded(area, look, store, report, progress)
     return report
 
 
-_PROJECTIONS = frozenset({"keywords", "facets", "vectors", "graph", "code"})
+_PROJECTIONS = frozenset({"keywords", "facets", "vectors", "graph", "code", "names"})
 Look = Callable[[Store, CheckReport, Progress], None]
 
 
@@ -99,6 +101,17 @@ def _documents(store: Store, report: CheckReport, progress: Progress) -> None:
 
 def _ledger(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [Finding("ledger", fault) for fault in store.ledger.verify()]
+
+
+def _entities(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [Finding("entities", f"{id} is damaged") for id in store.entities.damaged()]
+
+
+def _names(store: Store, report: CheckReport, progress: Progress) -> None:
+    if not store.entities.names_match():
+        report.findings.append(Finding("names", "the names of entities differ from the entities", projection=True))
+    if unknown := store.sessions.unknown():
+        report.findings.append(Finding("names", f"{unknown} session(s) are not registered", projection=True))
 
 
 def _keywords(store: Store, report: CheckReport, progress: Progress) -> None:

@@ -24,6 +24,7 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
     condition.facet("module", filter.modules)
     condition.facet("document", filter.documents)
     condition.facet("tag", [tag.casefold() for tag in filter.tags])
+    condition.facet("entity", filter.entities)
     condition.one_of("m.session", "session", filter.sessions)
     condition.none_of("m.session", "other", filter.except_sessions)
     if filter.since is not None:

@@ -15,6 +15,11 @@ from recollect.store.meta import Meta
 
 _NAMES = "number, act, at, actor, action, memory, body, digest, undoes, hash"
 _PAGE = 1000
+# What happens by itself: a person who takes back their last change does not mean these.
+_QUIET = (
+    "'reinforce', 'annotate', 'expire', 'prune', 'tend', 'merge_entity', 'split_entity', "
+    "'migrate', 'salvage', 'restore', 'repair', 'index'"
+)
 _ANCHOR = "ledger_head"  # the fact that says where the chain ends
 
 
@@ -55,9 +60,15 @@ class Ledger:
         """The last entries, newest first."""
         return [_entry(row) for row in self._engine.rows(self._RECENT, {"limit": limit})]
 
+    _DOING = f"select {_NAMES} from ledger where action = :action order by number desc limit :limit"
+
+    def doing(self, action: str, limit: int) -> list[Entry]:
+        """The last entries of one action, newest first."""
+        return [_entry(row) for row in self._engine.rows(self._DOING, {"action": action, "limit": limit})]
+
     _LAST_ACT = """
         select act from ledger
-         where undoes is null and action not in ('reinforce', 'migrate', 'salvage', 'restore', 'repair', 'index')
+         where undoes is null and action not in ({quiet})
            and act not in (select undoes from ledger where undoes is not null)
            {which}
          order by number desc limit 1
@@ -66,14 +77,15 @@ class Ledger:
 
     def last_act(self, memory: str | None = None) -> list[Entry]:
         """The entries of the last act that can be undone and was not, oldest first; of one memory when named."""
-        sql = self._LAST_ACT.format(which="and memory = :memory" if memory else "")
+        sql = self._LAST_ACT.format(quiet=_QUIET, which="and memory = :memory" if memory else "")
         found = self._engine.row(sql, {"memory": memory} if memory else None)
         return [] if found is None else [_entry(row) for row in self._engine.rows(self._ACT, {"act": found[0]})]
 
     _LATER = """
         select count(*) from ledger l
          where l.memory = :memory and l.number > :number and l.act <> :act and l.undoes is null
-           and l.action <> 'reinforce' and l.act not in (select undoes from ledger where undoes is not null)
+           and l.action not in ('reinforce', 'annotate')
+           and l.act not in (select undoes from ledger where undoes is not null)
     """
 
     def later(self, memory: MemoryId, entry: Entry) -> bool:

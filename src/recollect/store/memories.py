@@ -113,12 +113,15 @@ class Memories:
         changed = self._engine.execute(self._UPDATE, {**params, "checksum": checksum(new), "expected": before.revision})
         if changed != 1:
             raise StaleEdit(before.id, expected=before.revision, found=self.get(before.id).revision)
-        if _entry(before, old) != _entry(after, new) or [*facets(before)] != [*facets(after)]:
+        if _entry(before, old) != _entry(after, new):
             self._reindex(before, old, after, new)
+        elif [*facets(before)] != [*facets(after)]:
+            self._refacet(self._seq(after.id), after)
 
     _DELETE = "delete from memories where seq = :seq"
     _DELETE_FACETS = "delete from facets where seq = :seq"
     _DELETE_OUTBOX = "delete from outbox where memory = :id"
+    _DELETE_STAMP = "delete from enriched where memory = :id"
 
     def delete(self, memory: Memory) -> None:
         """Remove the row and all that was projected from it."""
@@ -126,6 +129,7 @@ class Memories:
         self._unindex(seq, memory, to_row(memory))
         self._engine.execute(self._DELETE_FACETS, {"seq": seq})
         self._engine.execute(self._DELETE_OUTBOX, {"id": memory.id})
+        self._engine.execute(self._DELETE_STAMP, {"id": memory.id})
         ivf.forget(self._engine, seq)
         self._engine.execute(self._DELETE, {"seq": seq})
 
@@ -340,6 +344,15 @@ class Memories:
         sound = {memory.id: memory for memory in self._page(rows.values()).memories}
         return {seq: sound[rows[seq][0]] for seq in seqs if seq in rows and rows[seq][0] in sound}
 
+    _BY_FACET = "select value, seq from facets where facet = :facet and value in (select value from json_each(:values))"
+
+    def by_facet(self, facet: str, values: Sequence[str]) -> dict[str, list[int]]:
+        """The rows that carry some values of a facet, in the order they were written."""
+        found: dict[str, list[int]] = {}
+        for value, seq in self._engine.rows(self._BY_FACET, {"facet": facet, "values": json.dumps(list(values))}):
+            found.setdefault(value, []).append(seq)
+        return {value: sorted(seqs) for value, seqs in found.items()}
+
     def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         """In how many memories each index term stands, and how many memories there are."""
         total = self._engine.row(self._SIZE)
@@ -416,9 +429,12 @@ class Memories:
         seq = self._seq(after.id)
         self._unindex(seq, before, old)
         search.add(self._engine, [(seq, *_entry(after, new))])
-        self._engine.execute(self._DELETE_FACETS, {"seq": seq})
-        self._add_facets([(seq, after)])
+        self._refacet(seq, after)
         ivf.forget(self._engine, seq)  # made from the old words; the next chore makes new ones
+
+    def _refacet(self, seq: int, memory: Memory) -> None:
+        self._engine.execute(self._DELETE_FACETS, {"seq": seq})
+        self._add_facets([(seq, memory)])
 
     def _unindex(self, seq: int, memory: Memory, row: Row) -> None:
         body, names, context = _entry(memory, row)
@@ -445,6 +461,9 @@ def _stretches(places: Sequence[int], reach: int) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
+_MARKED = ("message", "slot")  # attributes that memories are looked up by: a message's identity, what a fact fills
+
+
 def facets(memory: Memory) -> Iterator[tuple[str, str]]:
     """The values a memory can be filtered by, each with the name of its facet."""
     for tag in memory.tags:
@@ -455,6 +474,11 @@ def facets(memory: Memory) -> Iterator[tuple[str, str]]:
         yield "module", module
     if memory.span is not None and memory.span.document is not None:
         yield "document", memory.span.document
+    for entity in memory.entities:
+        yield "entity", entity
+    for name in _MARKED:
+        if name in memory.attributes:
+            yield name, str(memory.attributes[name])
 
 
 def _numbered(first: int, memories: Sequence[Memory], rows: Sequence[Row]) -> Iterator[tuple[int, Memory, Row]]:

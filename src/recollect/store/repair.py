@@ -36,6 +36,7 @@ class RepairReport:
 
 _CARRIED = (
     "links", "tombstones", "ledger", "meta", "documents", "document_pairs", "document_links", "document_ranks",
+    "entities", "spend",
 )  # fmt: skip
 _CLEAR_FACETS = "delete from facets"
 _ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
@@ -53,10 +54,12 @@ def rebuild(store: Store) -> RepairReport:
             )
         store.documents.sweep()
         store.graph.mend()
+        store.entities.rebuild_names()
+        store.sessions.adopt()
     spaces = store.vectors.spaces()
     for space in spaces:
         store.vectors.rebuild(space)
-    return RepairReport(rebuilt=("keywords", "facets", *(["vectors"] if spaces else [])))
+    return RepairReport(rebuilt=("keywords", "facets", "names", *(["vectors"] if spaces else [])))
 
 
 def salvage(path: Path, kinds: Kinds) -> RepairReport:
@@ -72,7 +75,7 @@ def salvage(path: Path, kinds: Kinds) -> RepairReport:
         with fresh.write():
             search.rebuild(fresh)
         rebuild(Store(fresh, kinds))
-        return RepairReport(("keywords", "facets"), aside, carried, tuple(sorted(lost)))
+        return RepairReport(("keywords", "facets", "names"), aside, carried, tuple(sorted(lost)))
     finally:
         damaged.close()
         fresh.close()
@@ -117,7 +120,7 @@ def _graft(copy: Path, fresh: SqliteEngine) -> None:
 _PLAIN_ADD = (
     f"insert into memories (seq, {', '.join(COLUMNS)}, checksum) values ({', '.join('?' * (len(COLUMNS) + 2))})"
 )
-_FORGOTTEN = "select memory from ledger where action = 'forget'"
+_FORGOTTEN = "select memory from ledger where action in ('forget', 'prune')"
 _REVISION = COLUMNS.index("revision")
 
 
@@ -154,7 +157,7 @@ def _is_sound(row: Row, kinds: Kinds) -> bool:
 
 
 _CHECKED = frozenset(
-    {"links", "tombstones", "meta", "documents", "document_pairs"}
+    {"links", "tombstones", "meta", "documents", "document_pairs", "entities"}
 )  # tables whose rows end in a checksum
 
 
@@ -186,7 +189,8 @@ def _readable(engine: SqliteEngine, table: str, columns: str) -> Iterator[Row]:
                 rows = engine.rows(f"select rowid, {columns} from {table} {bound} order by rowid {order} limit 50")
             except StoreError:
                 rows = _one_by_one(engine, table, columns, edge, order, compare)
-            if not rows:
+            rows = [row for row in rows if edge is None or (row[0] > edge if order == "asc" else row[0] < edge)]
+            if not rows:  # a broken key can lead back to rows that were read before, for ever
                 break
             edge = rows[-1][0]
             for row in rows:

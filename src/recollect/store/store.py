@@ -15,10 +15,14 @@ from recollect.store.meta import Meta
 
 if TYPE_CHECKING:
     from recollect.store.documents import Documents
+    from recollect.store.entities import Entities
     from recollect.store.graph import Graph
+    from recollect.store.jobs import Jobs
     from recollect.store.ledger import Ledger
     from recollect.store.links import Links
     from recollect.store.outbox import Outbox
+    from recollect.store.sessions import Sessions
+    from recollect.store.spend import Spend
     from recollect.store.tombstones import Tombstones
     from recollect.store.vectors import Vectors
 
@@ -80,6 +84,34 @@ class Store:
     def has_code(self) -> bool:
         """Whether a source tree was indexed; asked at every opening, so it loads nothing."""
         return self.engine.row(self._HAS_CODE) is not None
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from recollect.store.sessions import Sessions
+
+        return Sessions(self.engine, self.memories)
+
+    @cached_property
+    def entities(self) -> Entities:
+        from recollect.store.entities import Entities
+
+        return Entities(self.engine)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        from recollect.store.jobs import Jobs
+
+        return Jobs(self.engine)
+
+    @cached_property
+    def spend(self) -> Spend:
+        from recollect.store.spend import Spend
+
+        return Spend(self.engine)
+
+    def names_entities(self) -> bool:
+        """Is anybody known by name? Asked at every opening, so it loads nothing."""
+        return self.engine.row("select 1 from entities limit 1") is not None
 
     def meta(self, name: str) -> str | None:
         """A fact about the store itself, such as the project it belongs to."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.ports import Clock
 from recollect.recall.views import stamp, views
 from recollect.store.store import Store
 from recollect.store.vectors import Space
@@ -62,6 +64,39 @@ def follow(
     if store.vectors.due_for_training(space) and waiting == 0:
         store.vectors.train(space)
     return Followed(embedder.model, done, waiting, switched)
+
+
+class VectorChore:
+    """Keeps vectors in step. Always due: what was just remembered should be found by meaning soon."""
+
+    name = "vectors"
+
+    def __init__(self, store: Store, embedder: Embedder, clock: Clock) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+
+    def plan(self, now: datetime, *, due: bool) -> Plan:
+        active = self._store.vectors.active()
+        fits = active is not None and (active.model, active.dims) == (self._embedder.model, self._embedder.dims)
+        if active is None or not fits:
+            total = sum(self._store.memories.tally(self._store.project).values())
+            return Plan(self.name, (Step(self._embedder.model, "a new space is to be filled"),), max(1, total))
+        waiting = self._store.vectors.waiting(active)
+        steps = (Step(self._embedder.model, f"{waiting} memories without a vector"),) if waiting else ()
+        return Plan(self.name, steps, max(waiting, int(self._store.vectors.due_for_training(active))))
+
+    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+        done = follow(
+            self._store,
+            self._embedder,
+            now=self._clock(),
+            most=allowance.left,
+            seconds=allowance.seconds,
+            progress=allowance.progress,
+        )
+        details = {"model": done.model, "embedded": done.embedded, "waiting": done.waiting, "switched": done.switched}
+        return Done(self.name, done.embedded, done.waiting, (), details)
 
 
 def _space(store: Store, embedder: Embedder, now: datetime) -> Space:

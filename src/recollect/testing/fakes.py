@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
 from recollect.core.text import words
+from recollect.models.port import Object, Text, Usage
 
 
 class FixedChannel:
@@ -69,6 +70,28 @@ class FileNeighbours:
 
     def neighbours(self, files: Sequence[str]) -> Sequence[str]:
         return [near for file in files for near in self._table.get(file, ())]
+
+
+class ScriptedModel:
+    """A language model that says what it was told to, in order, and keeps what it was asked. An exception is raised."""
+
+    def __init__(self, *answers: Any, model: str = "scripted") -> None:
+        self.model = model
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def text(self, prompt: str, *, system: str = "", most: int) -> Text:
+        return Text(str(self._next(prompt)), Usage(10, 5))
+
+    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
+        return Object(self._next(prompt), Usage(10, 5))
+
+    def _next(self, prompt: str) -> Any:
+        self.asked.append(prompt)
+        answer = self.answers.pop(0) if self.answers else {"facts": [], "replaces": [], "entities": []}
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(prompt) if callable(answer) else answer
 
 
 class WordEmbedder:

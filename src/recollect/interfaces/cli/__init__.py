@@ -37,8 +37,13 @@ COMMANDS = {
     "repair": ("care", "rebuild indexes; salvage a damaged file"),
     "doctor": ("care", "how the store and this machine are doing"),
     "scan": ("care", "look for secrets in what is stored, or in files"),
-    "tend": ("tend", "do what is waiting: embed new memories, finish a change of model"),
+    "tend": ("tend", "do what is due: embed, consolidate, enrich, reflect, prune"),
     "code": ("code", "the project's source code: what depends on what, and search in it"),
+    "status": ("talk", "how things stand: sessions, jobs, what language models cost"),
+    "logs": ("talk", "what was done by itself, and what went wrong"),
+    "facts": ("talk", "facts drawn from conversations"),
+    "entity": ("talk", "who and what is spoken of: list, show, merge, split"),
+    "import": ("talk", "take in chats: exports of ChatGPT or Claude, lines of JSON"),
     "models": ("models", "offline model packs: list, install, path"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
@@ -109,6 +114,10 @@ def _add(subparsers: argparse._SubParsersAction[_Parser], name: str) -> None:
     parser = subparsers.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
     _common(parser, quiet=True)
     getattr(module, f"arguments_{name}")(parser)
+    for action in parser._actions:  # commands of a command take the same options, wherever they stand
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                _common(inner, quiet=True)
 
 
 def _common(parser: argparse.ArgumentParser, *, quiet: bool = False) -> None:

@@ -40,12 +40,9 @@ def arguments_code(parser: argparse.ArgumentParser) -> None:
     search = actions.add_parser("search", help="passages of source code for a question")
     search.add_argument("text", nargs="+", help="the question")
     search.add_argument("-k", type=int, default=8, metavar="N", help="how many (default: 8)")
-    for one in actions.choices.values():
-        one.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="plain JSON on stdout")
 
 
 def run_code(args: argparse.Namespace, console: Console) -> int:
-    console.json = console.json or getattr(args, "json", False)
     with open_from(args, create=args.action in ("index", "watch")) as memory:
         match args.action:
             case "index":

@@ -47,9 +47,6 @@ def arguments_docs(parser: argparse.ArgumentParser) -> None:
     check.add_argument("change", nargs="?", metavar="CHANGE", help="a change: its directory or name (default: all)")
     check.add_argument("--between", nargs="+", default=[], metavar="PATH", help="compare these documents instead")
     check.add_argument("--detector", help="opposition or lexical (default: as configured)")
-    for action in (index, find, related, listing, gc, check):
-        action.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="plain JSON on stdout")
-        action.add_argument("--store", metavar="PATH", default=argparse.SUPPRESS, help="database file or project")
 
 
 def run_docs(args: argparse.Namespace, console: Console) -> int:

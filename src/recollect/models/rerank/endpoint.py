@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from recollect.embed.http import Caller, Patience
 from recollect.embed.remote import cut
-from recollect.models.rerank.errors import as_reranker
+from recollect.models.rerank.errors import RerankerDown, RerankerWrong
 from recollect.models.rerank.marks import numbered
+from recollect.net.http import Caller, Patience
 
 COHERE = "https://api.cohere.com/v2"
 COHERE_DEFAULT = "rerank-v3.5"
@@ -32,8 +32,7 @@ class EndpointReranker:
     def rerank(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         if not texts:
             return []
-        with as_reranker(self.name):
-            answer = self.caller.post(self.url, self._body(question, texts), self.patience)
+        answer = self.caller.post(self.url, self._body(question, texts), self.patience)
         return numbered(answer, name=self.name, count=len(texts))
 
     def _body(self, question: str, texts: Sequence[str]) -> dict[str, Any]:
@@ -56,6 +55,5 @@ def endpoint(url: str, model: str = "", *, key: str = "", patience: Patience = W
 def _reranker(name: str, url: str, model: str, key: str, patience: Patience) -> EndpointReranker:
     at = url.rstrip("/")
     whole = at if at.endswith("/rerank") else f"{at}/rerank"
-    return EndpointReranker(
-        name, whole, model, Caller(name, {"Authorization": f"Bearer {key}"} if key else {}), patience
-    )
+    caller = Caller(name, {"Authorization": f"Bearer {key}"} if key else {}, RerankerDown, RerankerWrong)
+    return EndpointReranker(name, whole, model, caller, patience)

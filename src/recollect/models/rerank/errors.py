@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from recollect.core.errors import RecollectError
-from recollect.embed.errors import EmbedderDown, EmbedderWrong
 
 
 class RerankerDown(RecollectError):
@@ -31,14 +27,3 @@ class RerankerWrong(RecollectError):
             f"The reranker {name} gave a wrong answer: {problem}.",
             hint=hint or "Recall keeps its own order. Check that the setting names a model made for reranking.",
         )
-
-
-@contextmanager
-def as_reranker(name: str) -> Iterator[None]:
-    """The HTTP client speaks of embedders; here its troubles are a reranker's."""
-    try:
-        yield
-    except EmbedderDown as error:
-        raise RerankerDown(name, error.why, hint=error.hint) from None
-    except EmbedderWrong as error:
-        raise RerankerWrong(name, error.problem) from None

@@ -12,10 +12,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from recollect.embed.http import Caller, Patience
 from recollect.embed.ollama import LOCAL, pulled, tagged
-from recollect.models.rerank.errors import RerankerDown, RerankerWrong, as_reranker
+from recollect.models.rerank.errors import RerankerDown, RerankerWrong
 from recollect.models.rerank.parallel import each
+from recollect.net.http import Caller, Patience
 
 _PROMPT = Path(__file__).with_name("qwen3.txt")
 _ASKED, _READ = 1_000, 3_000  # characters of the question and of each text
@@ -32,7 +32,7 @@ class OllamaReranker:
         self._model, self._patience = model, patience
         self._url = url.rstrip("/")
         self._lock = Lock()
-        self._caller = Caller(self.name, {})
+        self._caller = Caller(self.name, {}, RerankerDown, RerankerWrong)
 
     @property
     def name(self) -> str:
@@ -60,8 +60,7 @@ class OllamaReranker:
             "top_logprobs": _ALTERNATIVES,
             "options": {"temperature": 0, "num_predict": 1},
         }
-        with as_reranker(self.name):
-            answer = self._caller.post(f"{self._url}/api/generate", body, self._patience)
+        answer = self._caller.post(f"{self._url}/api/generate", body, self._patience)
         return likelihood(answer, name=self.name)
 
     def _known(self) -> str:

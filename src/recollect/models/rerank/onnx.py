@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from recollect.embed.errors import ExtraMissing
+from recollect.core.errors import ExtraMissing
 from recollect.embed.packs import VOCABULARY, Pack, location, verify
 from recollect.embed.vectors import batches
 from recollect.embed.wordpiece import WordPiece

@@ -11,6 +11,7 @@ from recollect.store.migrations.m0002_vectors import vectors
 from recollect.store.migrations.m0003_cache import cache
 from recollect.store.migrations.m0004_documents import documents
 from recollect.store.migrations.m0005_code import code
+from recollect.store.migrations.m0006_dialogue import dialogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,4 +30,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, "cache", cache),
     Migration(4, "documents", documents, ("documents", "document_pairs")),
     Migration(5, "code", code),
+    Migration(6, "dialogue", dialogue, ("entities", "spend")),
 )

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from recollect.core.errors import RecollectError
 from recollect.core.text import printable
-from recollect.embed.errors import EmbedderDown, EmbedderWrong
 
 _LARGEST = 256 << 20  # bytes of one answer
 _CHUNK = 1 << 16
@@ -42,12 +42,21 @@ PATIENT = Patience(tries=6, timeout=60.0, deadline=180.0)  # for documents, whic
 BRISK = Patience(tries=2, timeout=5.0, deadline=8.0, first_pause=0.2)  # for a question somebody waits for
 
 
+class Trouble(Protocol):
+    """The error to raise: what is called, what is wrong, what to do about it."""
+
+    def __call__(self, model: str, problem: str, /, *, hint: str = "") -> RecollectError: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Asks one server. Sleep, time and chance are handed in."""
+    """Asks one server. Sleep, time and chance are handed in, and so are the errors: `down` when it does not answer,
+    `wrong` when what it says cannot be used."""
 
     model: str  # named in errors
     headers: Mapping[str, str]
+    down: Trouble
+    wrong: Trouble
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = random.random
@@ -98,7 +107,7 @@ class Caller:
             parts.append(chunk)
             size += len(chunk)
             if size > _LARGEST:
-                raise EmbedderWrong(self.model, f"its answer is larger than {_LARGEST >> 20} MB")
+                raise self.wrong(self.model, f"its answer is larger than {_LARGEST >> 20} MB")
             if self.clock() > ends:
                 raise _Passing("the answer came too slowly")
         if response.length:
@@ -134,10 +143,10 @@ class Caller:
         try:
             return json.loads(data)
         except ValueError:
-            raise EmbedderWrong(self.model, f"its answer is not JSON: {data[:60]!r}") from None
+            raise self.wrong(self.model, f"its answer is not JSON: {data[:60]!r}") from None
 
-    def _down(self, why: str, *, hint: str = "") -> EmbedderDown:
-        return EmbedderDown(self.model, why, hint=hint)
+    def _down(self, why: str, *, hint: str = "") -> RecollectError:
+        return self.down(self.model, why, hint=hint)
 
 
 class _Passing(Exception):

@@ -1,0 +1,1 @@
+"""The room of conversations: sessions and episodes in, facts and reflections out, one fenced block before each call."""

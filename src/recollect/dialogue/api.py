@@ -1,0 +1,212 @@
+"""`memory.sessions` and `memory.threads`: conversations as a program meets them. The work is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import SessionNotFound
+from recollect.core.kinds import Kind
+from recollect.core.query import Briefing, Filter
+from recollect.core.records import Memory
+from recollect.core.sessions import Session
+from recollect.dialogue.episodes import KNOWN, Captured, Message, capture
+from recollect.dialogue.policy import CONTEXT_FACTS, CONTEXT_KINDS
+from recollect.dialogue.room import Room
+
+if TYPE_CHECKING:
+    from recollect.core.entities import Entity
+    from recollect.dialogue.consolidate import Consolidated
+    from recollect.dialogue.context import ContextProvider
+    from recollect.dialogue.imports import Format
+    from recollect.dialogue.people import Profile
+    from recollect.dialogue.tools import Tool
+
+_BATCH = 500  # messages in one durable write of an import
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of an import."""
+
+    messages: int
+    captured: int
+    known: int  # captured before
+    left_out: int  # without a visible word
+    sessions: int
+
+
+class Sessions:
+    """Conversations: capture what is said, look back at it, draw facts from it, and give context to the next."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._provider: ContextProvider | None = None
+
+    # --- capture ---------------------------------------------------------------------------------------------------
+
+    def capture(
+        self, text: str, *, session: str, role: str = "user", at: datetime | None = None, id: str | None = None
+    ) -> Captured:
+        """Keep one message. Durable when this returns; no model, no embedding."""
+        return capture([Message(text, session, role, at, id)], self._room)[0]
+
+    def capture_all(self, messages: Iterable[Message]) -> Sequence[Captured]:
+        """Keep many messages, some hundred in each durable write."""
+        return [one for some in _batches(messages) for one in capture(some, self._room)]
+
+    def import_chats(
+        self, path: str | Path, *, format: Format = "auto", progress: Callable[[int, int], None] = lambda done, _: None
+    ) -> Imported:
+        """Take in an export of ChatGPT or Claude, or lines of JSON. Importing it again adds only what is new."""
+        from recollect.dialogue.imports import read_chats
+
+        total = captured = known = 0
+        sessions: set[str] = set()
+        for some in _batches(read_chats(Path(path), format)):
+            results = capture(some, self._room)
+            total += len(results)
+            captured += sum(bool(one.episodes) for one in results)
+            known += sum(one.left_out == KNOWN for one in results)
+            sessions |= {one.session for one in results}
+            progress(total, 0)
+        return Imported(total, captured, known, total - captured - known, len(sessions))
+
+    # --- look back -------------------------------------------------------------------------------------------------
+
+    def list(self, *, limit: int = 50, skip: int = 0) -> Sequence[Session]:
+        """Sessions, the one spoken in last first."""
+        return self._room.store.sessions.page(self._room.store.project, limit=limit, skip=skip)
+
+    def get(self, id: str) -> Session:
+        found = self._room.store.sessions.get(id, self._room.store.project)
+        if found is None:
+            raise SessionNotFound(id)
+        return found
+
+    def episodes(self, id: str, *, limit: int = 1_000) -> tuple[Memory, ...]:
+        """What was said in a session, by event time; the last `limit` of it."""
+        self.get(id)
+        return tuple(self._room.store.sessions.latest(id, self._room.store.project, limit=limit))
+
+    def facts(self, *, session: str | None = None, filter: Filter | None = None, limit: int = 50) -> tuple[Memory, ...]:
+        """Facts, newest first; those drawn from one session when it is named."""
+        from dataclasses import replace
+
+        asked = replace(filter or Filter(), kinds=frozenset({Kind.FACT}))
+        if session is not None:
+            asked = replace(asked, sessions=frozenset({session}))
+        return self._room.store.memories.page(asked, self._room.store.project, limit=limit).memories
+
+    # --- consolidate and give context --------------------------------------------------------------------------------
+
+    def consolidate(self, id: str | None = None) -> tuple[Consolidated, ...]:
+        """Draw the facts of one session now, or of every one that is queued."""
+        from recollect.dialogue.consolidate import consolidate
+
+        store = self._room.store
+        ids = [id] if id is not None else [one.id for one in store.sessions.pending(store.project, queued=True)]
+        return tuple(consolidate(one, self._room) for one in ids)
+
+    def context(
+        self, prompt: str, *, session: str | None = None, k: int = CONTEXT_FACTS, kinds: frozenset[str] = CONTEXT_KINDS
+    ) -> Briefing:
+        """One fenced block for the next call: facts of other sessions that bear on it, and the last reflection."""
+        if self._provider is None:
+            from recollect.dialogue.context import ContextProvider
+
+            self._provider = ContextProvider(self._room)
+        return self._provider.context(prompt, session=session, k=k, kinds=kinds)
+
+    def reflection(self) -> Memory | None:
+        """The latest reflection."""
+        from recollect.dialogue.reflect import latest_reflection
+
+        return latest_reflection(self._room)
+
+    # --- entities --------------------------------------------------------------------------------------------------
+
+    def entities(self, *, type: str | None = None, limit: int = 50, skip: int = 0) -> Sequence[Entity]:
+        """Who and what is spoken of, the most mentioned first."""
+        return self._room.store.entities.page(self._room.store.project, type=type, limit=limit, skip=skip)
+
+    def entity(self, name: str, *, type: str | None = None, limit: int = 20) -> Profile:
+        """All that is known of one entity, by name, alias or id."""
+        from recollect.dialogue.people import profile
+
+        return profile(name, self._room, type=type, limit=limit)
+
+    def merge_entities(self, keep: str, other: str, *, why: str = "") -> Entity:
+        """Two names for one."""
+        from recollect.dialogue.people import merge
+
+        return merge(keep, other, self._room, why=why)
+
+    def split_entity(self, name: str, alias: str, *, why: str = "") -> Entity:
+        """One name for two."""
+        from recollect.dialogue.people import split
+
+        return split(name, alias, self._room, why=why)
+
+    # --- tools -----------------------------------------------------------------------------------------------------
+
+    def tools(self) -> tuple[Tool, ...]:
+        """What an assistant may call, as functions with schemas."""
+        from recollect.dialogue.tools import agent_tools
+
+        return agent_tools(self._room)
+
+    def consolidator_tools(self) -> tuple[Tool, ...]:
+        """What a consolidating agent may call. Not for the assistant."""
+        from recollect.dialogue.tools import consolidator_tools
+
+        return consolidator_tools(self._room)
+
+
+class Threads:
+    """Open conversations, each with its session at hand."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def open(self, id: str) -> Thread:
+        """The thread of that name; it exists once something is said in it."""
+        return Thread(id, self._sessions)
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One conversation."""
+
+    id: str
+    sessions: Sessions
+
+    def say(self, text: str, *, role: str = "user", at: datetime | None = None, id: str | None = None) -> Captured:
+        return self.sessions.capture(text, session=self.id, role=role, at=at, id=id)
+
+    def recent(self, limit: int = 20) -> tuple[Memory, ...]:
+        """The last things said, oldest of them first; nothing when the thread is new."""
+        try:
+            return self.sessions.episodes(self.id, limit=limit)
+        except SessionNotFound:
+            return ()
+
+    def context(self, prompt: str, *, k: int = CONTEXT_FACTS) -> Briefing:
+        return self.sessions.context(prompt, session=self.id, k=k)
+
+    def consolidate(self) -> Consolidated:
+        return self.sessions.consolidate(self.id)[0]
+
+
+def _batches(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    some: list[Message] = []
+    for message in messages:
+        some.append(message)
+        if len(some) == _BATCH:
+            yield some
+            some = []
+    if some:
+        yield some

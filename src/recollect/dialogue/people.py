@@ -1,0 +1,137 @@
+"""Entities by hand: find one by any of its names, see what is known, merge two that are one, split one that is two.
+
+A merge only points one entity at the other, so that splitting takes it back without loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.core.entities import Entity, EntityId, EntityType, entity_key
+from recollect.core.errors import AmbiguousEntity, EntityNotFound, InvalidField
+from recollect.core.ledger import Action, Change
+from recollect.core.records import Memory
+from recollect.core.scope import SHOWN, choose
+from recollect.core.text import clean, require_storable
+from recollect.dialogue.room import Room
+from recollect.remember import acts
+
+_MOST_MOVED = 10_000  # memories looked at when an alias becomes an entity of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of an entity: itself, who was merged into it, and the memories that mention it, newest first."""
+
+    entity: Entity
+    merged: tuple[Entity, ...]
+    memories: tuple[Memory, ...]
+
+
+def find(given: str, room: Room, *, type: str | None = None) -> Entity:
+    """The one entity that goes by a name or id; what it was merged into when it was."""
+    store = room.store
+    if given.startswith("ent_"):
+        return _root(store.entities.get(given), room)
+    wanted = None if type is None else choose(EntityType, type, "type")
+    found = store.entities.named([entity_key(given)], store.project).get(entity_key(given), [])
+    roots = {root.id: root for one in found for root in [_root(one, room)] if wanted in (None, root.type)}
+    if not roots:
+        raise EntityNotFound(given)
+    if len(roots) > 1:
+        raise AmbiguousEntity(given, [f"{one.name} ({one.type}, {one.id})" for one in roots.values()])
+    return next(iter(roots.values()))
+
+
+def profile(given: str, room: Room, *, type: str | None = None, limit: int = 20) -> Profile:
+    """All that is known of an entity."""
+    entity = find(given, room, type=type)
+    group = room.store.entities.group([entity.id])
+    merged = tuple(one for one in group if one.id != entity.id)
+    return Profile(entity, merged, tuple(_memories([one.id for one in group], room)[:limit]))
+
+
+def merge(keep: str, other: str, room: Room, *, why: str = "") -> Entity:
+    """Two names for one: `other` and whatever was merged into it belong to `keep` from now on."""
+    one, two = find(keep, room), find(other, room)
+    if one.id == two.id:
+        raise InvalidField("entity", f"{keep!r} and {other!r} are one already")
+    store = room.store
+    with store.engine.write():
+        moved = [each.having(merged_into=one.id) for each in store.entities.group([two.id])]
+        names = [name for each in moved for name in (each.name, *each.aliases)]
+        kept = one.having(aliases=tuple(dict.fromkeys([*one.aliases, *(n for n in names if n != one.name)])))
+        store.entities.put([kept, *moved])
+        _tell("merge_entity", {"entity": two.id}, {"merged_into": one.id}, why or f"{two.name} is {one.name}", room)
+    return store.entities.get(one.id)
+
+
+def split(given: str, alias: str, room: Room, *, why: str = "") -> Entity:
+    """One name for two: what goes by `alias` is an entity of its own from now on, with the memories that name it."""
+    whole, key = find(given, room), entity_key(alias)
+    store = room.store
+    if key == entity_key(whole.name) or key not in {entity_key(name) for name in whole.aliases}:
+        raise InvalidField(
+            "alias", f"{whole.name} does not also go by {alias!r}", hint=f"`recollect entity show {given!r}`."
+        )
+    with store.engine.write():
+        inside = [one for one in store.entities.group([whole.id]) if one.id != whole.id and entity_key(one.name) == key]
+        own = inside[0].having(merged_into=None) if inside else _made(alias, whole, room)
+        freed = {entity_key(name) for name in (own.name, *own.aliases)}
+        rest = whole.having(aliases=tuple(name for name in whole.aliases if entity_key(name) not in freed))
+        store.entities.put([rest, own])
+        if not inside:
+            _move(whole, own, key, room)
+        _tell("split_entity", {"entity": whole.id}, {"entity": own.id}, why or f"{own.name} is not {whole.name}", room)
+    return store.entities.get(own.id)
+
+
+def describe(given: str, summary: str, room: Room, *, type: str | None = None) -> Entity:
+    """Say in a few words who or what an entity is."""
+    entity = find(given, room)
+    text = clean(require_storable(summary, "summary"))[0]
+    chosen = entity.type if type is None else choose(EntityType, type, "type")
+    with room.store.engine.write():
+        room.store.entities.put([entity.having(summary=text, type=chosen)])
+    return room.store.entities.get(entity.id)
+
+
+def _root(entity: Entity, room: Room) -> Entity:
+    seen = {entity.id}
+    while entity.merged_into is not None and entity.merged_into not in seen:
+        seen.add(entity.merged_into)
+        entity = room.store.entities.get(entity.merged_into)
+    return room.store.entities.get(entity.id)
+
+
+def _memories(ids: list[EntityId], room: Room) -> list[Memory]:
+    store = room.store
+    seqs = sorted({seq for some in store.memories.by_facet("entity", ids).values() for seq in some})
+    found = [one for one in store.memories.by_seq(seqs[-_MOST_MOVED:]).values() if one.status in SHOWN]
+    return sorted(found, key=lambda one: (_when(one), one.id), reverse=True)
+
+
+def _when(memory: Memory) -> datetime:
+    return memory.event_at or memory.created_at
+
+
+def _made(alias: str, whole: Entity, room: Room) -> Entity:
+    now = room.now()
+    return Entity(EntityId(room.identity("ent", now)), whole.project, alias.strip(), whole.type, now)
+
+
+def _move(whole: Entity, own: Entity, key: str, room: Room) -> None:
+    """Memories that name only the alias go with it; those that name both mention both."""
+    main = entity_key(whole.name)
+    for memory in _memories([whole.id], room):
+        text = memory.content.casefold()
+        if key in text and whole.id in memory.entities:
+            stays = [id for id in memory.entities if id != whole.id or main in text]
+            acts.annotate(room.store, memory.id, room.hand("entity split"), entities=(*stays, own.id))
+
+
+def _tell(action: Action, before: dict[str, str], after: dict[str, str], why: str, room: Room) -> None:
+    hand = room.hand(why)
+    change = Change(action, None, hand.why, before, after)
+    room.store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)

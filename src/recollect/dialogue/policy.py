@@ -1,0 +1,42 @@
+"""Every number of the room of conversations, named, with its unit and reason."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+# --- episodes ---
+PART = 200_000  # characters of one episode; a longer message is kept in several, none of it lost
+SESSION_NAME = 200  # characters of a session's id
+ROLE_NAME = 100  # characters of a speaker's name
+
+# --- consolidation ---
+PAGE = 30  # episodes drawn from at once: what a small model can read, and what a kill may cost
+SAME = 0.75  # shared share of telling words from which two facts say the same
+REJECTED_SAME = 0.6  # the same against rejected facts drawn from the same episodes: a paraphrase must not slip by
+CANDIDATES = 20  # stored facts a new one is compared with
+LOST = 0.3  # confidence left to a fact that another one closed
+FACT_LIMIT = 500  # characters of one fact: a statement, not a story
+FACTS_A_PAGE = 60  # a model that finds more than two facts in every episode is rambling
+GROUNDED = 0.5  # share of a fact's telling words that its episodes must hold
+TRIES = 3  # failed pages in a row after which a session waits for the next night
+
+# --- context ---
+CONTEXT_FACTS = 5
+CONTEXT_KINDS = frozenset({"fact"})
+
+# --- reflection ---
+REFLECT_EVERY = timedelta(days=6)
+REFLECT_OVER = timedelta(days=7)
+REFLECT_LEAST = 3  # facts in that time, below which there is nothing to reflect on
+REFLECT_MOST = 200  # items that are read
+
+# --- enrichment ---
+ENRICH_FEW = 2  # entities: with more, a memory is rich enough
+ENRICH_BATCH = 50  # memories a run
+ENRICH_KINDS = ("fact", "episode", "reflection", "decision", "preference")
+
+# --- language model ---
+EXTRACT_TOKENS = 1_500  # of one answer that lists facts
+JUDGE_TOKENS = 600  # of one answer that settles conflicts
+REFLECT_TOKENS = 800
+MODEL_READS = 6_000  # characters of one episode that a model is shown

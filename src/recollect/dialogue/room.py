@@ -1,0 +1,39 @@
+"""What the room works with, handed in by the wiring: the store, the senses, time, identity, finders, a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recollect.core.ports import Clock, Identity, Projector
+from recollect.entities.pipeline import Pipeline
+from recollect.models.port import LanguageModel
+from recollect.recall.recall import Senses
+from recollect.remember.hand import Hand
+from recollect.store.store import Store
+
+Model = Callable[[str, str | None], LanguageModel]  # a model for one feature and, where there is one, a session
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Everything a part of the room may need. Cheap to make: models and finders load when first asked."""
+
+    store: Store
+    senses: Senses
+    clock: Clock
+    identity: Identity
+    actor: str
+    projectors: Sequence[Projector] = ()
+    finders: Pipeline = field(default_factory=Pipeline)
+    model: Model | None = None
+
+    def now(self) -> datetime:
+        """The time to the millisecond, which is what the store keeps."""
+        at = self.clock()
+        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+    def hand(self, why: str = "", *, actor: str | None = None) -> Hand:
+        at = self.now()
+        return Hand(actor or self.actor, at, self.identity("act", at), why)

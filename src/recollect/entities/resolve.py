@@ -1,0 +1,100 @@
+"""From mentions to entities: overlaps settled, each name found or made. The first part is pure, the second writes.
+
+Look-up is by name and type, then by alias. A mention of unknown type joins whoever already goes by that name; a better
+known type replaces an unknown one. Nothing is merged on likeness: that is for people to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.core.entities import NAME_LIMIT, Entity, EntityId, EntityType, Mention, entity_key
+from recollect.core.ports import Identity
+from recollect.store.store import Store
+
+_SHAPE_ALONE = 0.55  # confidence up to which a mention knows where it stands but hardly what it is
+_NAMED = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.ORGANIZATION, EntityType.OTHER})
+_MOST = 64  # entities of one memory; a text that names more is a list
+
+
+def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
+    """The surest mention of each stretch, the longest among equally sure ones, in the order of the text.
+
+    A mention that goes by its shape alone is told what it is by another finder that saw something there too.
+    """
+    kept: list[Mention] = []
+    for one in sorted(mentions, key=lambda m: (-m.confidence, m.start - m.end, m.start, m.type)):
+        place = next((n for n, other in enumerate(kept) if one.start < other.end and other.start < one.end), None)
+        if place is None:
+            kept.append(one)
+        elif kept[place].confidence <= _SHAPE_ALONE and one.by != kept[place].by and one.type in _NAMED:
+            kept[place] = replace(kept[place], type=one.type)
+    return sorted(kept, key=lambda m: m.start)
+
+
+def link(
+    texts: Sequence[Sequence[Mention]], store: Store, *, now: datetime, identity: Identity
+) -> list[tuple[EntityId, ...]]:
+    """The entities of each text's mentions, made where nobody goes by that name. Runs inside a write."""
+    keyed = [_keyed(mentions) for mentions in texts]
+    keys = sorted({key for named in keyed for key in named})
+    if not keys:
+        return [() for _ in texts]
+    registry = _Registry(store, store.entities.named(keys, store.project), now, identity)
+    linked = [tuple(dict.fromkeys(registry.entity(key, one) for key, one in named.items())) for named in keyed]
+    store.entities.put(list(registry.changed.values()))
+    return linked
+
+
+def _keyed(mentions: Sequence[Mention]) -> dict[str, Mention]:
+    """One mention for each name, the surest."""
+    best: dict[str, Mention] = {}
+    for one in mentions:
+        key = entity_key(one.text)
+        if 1 < len(key) <= NAME_LIMIT and (key not in best or one.confidence > best[key].confidence):
+            best[key] = one
+    return dict(list(best.items())[:_MOST])
+
+
+class _Registry:
+    """The entities of one write: those found and those made."""
+
+    def __init__(self, store: Store, known: dict[str, list[Entity]], now: datetime, identity: Identity) -> None:
+        self._project = store.project
+        self._known = known
+        self._now = now
+        self._identity = identity
+        self.changed: dict[EntityId, Entity] = {}
+
+    def entity(self, key: str, mention: Mention) -> EntityId:
+        found = self._found(key, mention.type)
+        if found is None:
+            return self._made(key, mention)
+        if found.type is EntityType.OTHER and mention.type is not EntityType.OTHER:
+            self._known[key] = [one for one in self._known[key] if one.id != found.id]
+            found = found.having(type=mention.type)
+            self._known[key].append(found)
+            self.changed[found.id] = found
+        return found.id
+
+    def _found(self, key: str, type: EntityType) -> Entity | None:
+        """By name and type, then by alias, then whoever it may be when either side does not know its type."""
+        candidates = self._known.get(key, [])
+        by_name = [one for one in candidates if one.type == type and entity_key(one.name) == key]
+        by_alias = [one for one in candidates if one.type == type]
+        unsure = [one for one in candidates if EntityType.OTHER in (type, one.type)]
+        return next(iter([*by_name, *by_alias, *unsure]), None)
+
+    def _made(self, key: str, mention: Mention) -> EntityId:
+        made = Entity(
+            id=EntityId(self._identity("ent", self._now)),
+            project=self._project,
+            name=mention.text.strip().removesuffix("'s").removesuffix("’s"),
+            type=mention.type,
+            created_at=self._now,
+        )
+        self._known.setdefault(key, []).append(made)
+        self.changed[made.id] = made
+        return made.id

@@ -1,0 +1,257 @@
+"""Commands about conversations: how things stand, what was done by itself, facts, entities, chats from elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recollect.config import load_settings
+from recollect.core.errors import InvalidField
+from recollect.core.query import Filter
+from recollect.core.scope import Status
+from recollect.core.text import excerpt
+from recollect.interfaces.cli.console import FINE, Console, open_from
+from recollect.interfaces.payloads import entry_json, memory_json
+
+if TYPE_CHECKING:
+    from recollect.app import Recollect
+    from recollect.core.entities import Entity
+
+
+# --- status and logs -----------------------------------------------------------------------------------------------
+
+
+def arguments_status(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=5, metavar="N", help="sessions to list (default 5)")
+
+
+def run_status(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        status = _status(memory, limit=args.limit)
+    if console.json:
+        console.value(status)
+        return FINE
+    console.line(f"memories   {_counts(status['memories'])}")
+    console.line(f"sessions   {_counts(status['sessions'])}")
+    console.line(f"entities   {_counts(status['entities'])}")
+    for one in status["latest"]:
+        console.line(f"           {one['id']} · {one['state']} · {one['episodes']} episodes · {one['last_at'][:16]}")
+    spend = status["spend"]
+    console.line(f"model      {spend['model']} · {spend['today']:,} of {spend['per_day']:,} tokens today")
+    for cost in spend["features"]:
+        console.line(
+            f"           {cost['feature']}: {cost['tokens']:,} tokens, {cost['calls']} calls, {cost['failures']} failed"
+        )
+    for job in status["jobs"]:
+        told = f" · {job['note']}" if job["note"] else ""
+        console.line(f"job        {job['name']} · {job['outcome'] or 'never ran'} · last {job['ran_at'] or '–'}{told}")
+    return FINE
+
+
+def _status(memory: Recollect, *, limit: int) -> dict[str, Any]:
+    from recollect.models.budget import day_of
+
+    store = memory.store
+    settings = load_settings(None if memory.path is None else memory.path.parent)
+    day = day_of(datetime.now(UTC))
+    return {
+        "project": memory.project,
+        "memories": store.memories.tally(store.project),
+        "sessions": store.sessions.tally(store.project),
+        "entities": store.entities.tally(store.project),
+        "latest": [
+            {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": _iso(one.last_at)}
+            for one in memory.sessions.list(limit=limit)
+        ],
+        "spend": {
+            "model": settings.model,
+            "today": store.spend.spent(*day),
+            "per_day": settings.tokens_per_day,
+            "per_session": settings.tokens_per_session,
+            "features": [
+                {"feature": one.feature, "calls": one.calls, "tokens": one.tokens, "failures": one.failures}
+                for one in store.spend.by_feature(*day)
+            ],
+        },
+        "jobs": [
+            {
+                "name": job.name,
+                "outcome": job.outcome,
+                "note": job.note,
+                "failures": job.failures,
+                "ran_at": _iso(job.ran_at),
+                "held_by": job.holder,
+            }
+            for job in store.jobs.every()
+        ],
+    }
+
+
+def arguments_logs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=20, metavar="N")
+    parser.add_argument("--job", metavar="NAME", help="only of this job")
+
+
+def run_logs(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        entries = [
+            entry
+            for entry in memory.store.ledger.doing("tend", args.limit if args.job is None else 10_000)
+            if args.job in (None, (entry.change.after or {}).get("job"))
+        ][: max(0, args.limit)]
+    if console.json:
+        console.value([entry_json(entry) for entry in entries])
+        return FINE
+    for entry in entries:
+        told = entry.change.after or {}
+        details = ", ".join(f"{value} {name}" for name, value in told.get("details", {}).items())
+        console.line(
+            f"{entry.at:%Y-%m-%d %H:%M} {told.get('job', '?')} {told.get('outcome', '?')}"
+            f" · {told.get('done', 0)} done, {told.get('waiting', 0)} waiting{f' · {details}' if details else ''}"
+        )
+        for note in told.get("notes", ()):
+            console.line(f"                 ! {note}")
+    if not entries:
+        console.line("Nothing was done by itself yet. `recollect tend` does what is due.")
+    return FINE
+
+
+# --- facts ---------------------------------------------------------------------------------------------------------
+
+
+def arguments_facts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--session", help="only those drawn from this session")
+    parser.add_argument("--all", action="store_true", help="also superseded, rejected and expired ones")
+    parser.add_argument("--limit", type=int, default=50, metavar="N")
+
+
+def run_facts(args: argparse.Namespace, console: Console) -> int:
+    filter = Filter(statuses=frozenset(Status)) if args.all else Filter()
+    with open_from(args) as memory:
+        facts = memory.sessions.facts(session=args.session, filter=filter, limit=max(0, args.limit))
+    if console.json:
+        console.value([memory_json(fact) for fact in facts])
+        return FINE
+    for fact in facts:
+        when = (fact.event_at or fact.created_at).date().isoformat()
+        until = f" until {fact.valid_until.date().isoformat()}" if fact.valid_until else ""
+        state = "" if fact.status == "active" else f"({fact.status}) "
+        console.line(f"{fact.id}  {when}{until}  {state}{excerpt(fact.content, 100)}")
+    return FINE
+
+
+# --- entities ------------------------------------------------------------------------------------------------------
+
+_TAKES = {"list": 0, "show": 1, "merge": 2, "split": 2}
+
+
+def arguments_entity(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=sorted(_TAKES), help="list; show NAME; merge KEEP OTHER; split NAME ALIAS")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a name, an alias or an id")
+    parser.add_argument("--type", help="person, project, organization, location, email, url, date, tag or other")
+    parser.add_argument("--limit", type=int, default=50, metavar="N")
+    parser.add_argument("--why", default="", help="the reason, for the ledger")
+
+
+def run_entity(args: argparse.Namespace, console: Console) -> int:
+    if len(args.names) != _TAKES[args.action]:
+        raise InvalidField("names", f"`entity {args.action}` takes {_TAKES[args.action]} of them", hint="See --help.")
+    with open_from(args) as memory:
+        run = {"list": _list, "show": _show, "merge": _merge, "split": _split}[args.action]
+        return run(memory, args, console)
+
+
+def _list(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    entities = memory.sessions.entities(type=args.type, limit=max(0, args.limit))
+    if console.json:
+        console.value([entity_json(one) for one in entities])
+        return FINE
+    for one in entities:
+        console.line(f"{one.mentions:>6}  {one.type:<13} {one.name}{_also(one.aliases)}")
+    return FINE
+
+
+def _show(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    known = memory.sessions.entity(args.names[0], type=args.type, limit=max(0, args.limit))
+    if console.json:
+        value = {**entity_json(known.entity), "merged": [entity_json(one) for one in known.merged]}
+        console.value({**value, "memories": [memory_json(one) for one in known.memories]})
+        return FINE
+    _headline(known.entity, console)
+    for memory_ in known.memories:
+        when = (memory_.event_at or memory_.created_at).date().isoformat()
+        console.line(f"  {when}  [{memory_.kind}] {excerpt(memory_.content, 100)}")
+    return FINE
+
+
+def _merge(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    return _told(memory.sessions.merge_entities(*args.names, why=args.why), console)
+
+
+def _split(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    return _told(memory.sessions.split_entity(*args.names, why=args.why), console)
+
+
+def _told(entity: Entity, console: Console) -> int:
+    if console.json:
+        console.value(entity_json(entity))
+    else:
+        _headline(entity, console)
+    return FINE
+
+
+def _headline(entity: Entity, console: Console) -> None:
+    console.line(f"{entity.name} ({entity.type}, {entity.mentions} mentions, {entity.id}){_also(entity.aliases)}")
+    if entity.summary:
+        console.line(f"  {entity.summary}")
+
+
+def entity_json(entity: Entity) -> dict[str, Any]:
+    return {
+        "id": entity.id,
+        "name": entity.name,
+        "type": str(entity.type),
+        "aliases": list(entity.aliases),
+        "summary": entity.summary,
+        "mentions": entity.mentions,
+    }
+
+
+# --- import --------------------------------------------------------------------------------------------------------
+
+
+def arguments_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="conversations.json, the export's zip or folder, or lines of JSON")
+    parser.add_argument("--format", choices=["auto", "chatgpt", "claude", "jsonl"], default="auto")
+
+
+def run_import(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args, create=True) as memory:
+        done = memory.sessions.import_chats(
+            Path(args.path), format=args.format, progress=lambda count, _: console.progress("messages", count)
+        )
+    console.progress_done()
+    if console.json:
+        told = {"messages": done.messages, "captured": done.captured, "known": done.known}
+        console.value({**told, "left_out": done.left_out, "sessions": done.sessions})
+    else:
+        console.line(
+            f"{done.captured:,} of {done.messages:,} messages captured from {done.sessions:,} sessions"
+            f" ({done.known:,} known before, {done.left_out:,} without words)."
+        )
+    return FINE
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
+
+
+def _also(aliases: Sequence[str]) -> str:
+    return f"  (also {', '.join(aliases)})" if aliases else ""
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat(timespec="seconds").replace("+00:00", "Z")

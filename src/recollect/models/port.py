@@ -1,0 +1,55 @@
+"""The port of language models: a text or a structured object for a prompt, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call. `exact` is false when the server did not say and it was estimated."""
+
+    input: int
+    output: int
+    exact: bool = True
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A JSON object that fits the schema it was asked for."""
+
+    value: Mapping[str, Any]
+    usage: Usage
+
+
+class LanguageModel(Protocol):
+    """Answers prompts. Raises `ModelDown` when there is no answer and `ModelWrong` when it cannot be used."""
+
+    @property
+    def model(self) -> str: ...
+
+    def text(self, prompt: str, *, system: str = "", most: int) -> Text:
+        """A free answer of at most `most` tokens."""
+        ...
+
+    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
+        """An answer that fits a JSON schema, of at most `most` tokens."""
+        ...
+
+
+def estimate(text: str) -> int:
+    """About how many tokens a text costs: rather too many than too few."""
+    wide = 0 if text.isascii() else sum(1 for letter in text if ord(letter) > 0x2E7F)
+    return (len(text) - wide + 2) // 3 + wide + 4

@@ -1,0 +1,183 @@
+"""The entities table and the names they are found by. Which memories mention an entity is a facet of the memories.
+
+A merged entity keeps its row and points at the one it was merged into, so a merge can be taken back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.core.entities import Entity, EntityId, EntityType, entity_key
+from recollect.core.errors import EntityNotFound
+from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.engine import Engine, Row, Value
+
+_NAMES = "id, project, name, type, aliases, summary, merged_into, created_at"
+_E_NAMES = ", ".join(f"e.{name}" for name in _NAMES.split(", "))
+_MENTIONS = """
+    (select count(distinct f.seq) from facets f where f.facet = 'entity'
+        and f.value in (select id from entities where id = e.id or merged_into = e.id))
+"""
+
+
+class Entities:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    _PUT = f"""
+        insert into entities ({_NAMES}, checksum) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            on conflict (id) do update
+            set name = excluded.name, type = excluded.type, aliases = excluded.aliases, summary = excluded.summary,
+                merged_into = excluded.merged_into, checksum = excluded.checksum
+    """
+    _UNNAME = "delete from entity_names where entity = :id"
+    _NAME = "insert into entity_names (project, key, entity) values (?, ?, ?) on conflict do nothing"
+
+    def put(self, entities: Sequence[Entity]) -> None:
+        """Add entities or replace what is known of them, with the names they are found by."""
+        rows = [_row(entity) for entity in entities]
+        self._engine.execute_many(self._PUT, [(*row, checksum(row)) for row in rows])
+        for entity in entities:
+            self._engine.execute(self._UNNAME, {"id": entity.id})
+        self._engine.execute_many(self._NAME, [row for entity in entities for row in _names(entity)])
+
+    _NAMED = f"""
+        select n.key, {_E_NAMES}, 0 from entity_names n join entities e on e.id = n.entity
+         where n.project = :project and n.key in (select value from json_each(:keys)) order by e.created_at, e.id
+    """
+
+    def named(self, keys: Sequence[str], project: str) -> dict[str, list[Entity]]:
+        """The entities that go by some names, for each name that has some; oldest first. Merged ones included."""
+        found: dict[str, list[Entity]] = {}
+        for key, *row in self._engine.rows(self._NAMED, {"project": project, "keys": json.dumps(list(keys))}):
+            found.setdefault(key, []).append(_entity(tuple(row)))
+        return found
+
+    _GET = f"select {_E_NAMES}, {_MENTIONS} from entities e where e.id = :id"
+
+    def get(self, id: str) -> Entity:
+        row = self._engine.row(self._GET, {"id": id})
+        if row is None:
+            raise EntityNotFound(id)
+        return _entity(row)
+
+    _PAGE = f"""
+        select {_E_NAMES}, {_MENTIONS} as mentions from entities e
+         where e.project = :project and e.merged_into is null and (:type is null or e.type = :type)
+         order by mentions desc, e.name, e.id limit :limit offset :skip
+    """
+
+    def page(self, project: str, *, type: str | None = None, limit: int, skip: int = 0) -> list[Entity]:
+        """Entities, the most mentioned first; merged ones are under the one they were merged into."""
+        params = {"project": project, "type": type, "limit": limit, "skip": skip}
+        return [_entity(row) for row in self._engine.rows(self._PAGE, params)]
+
+    _GROUP = f"""
+        select {_E_NAMES}, 0 from entities e
+         where e.id in (select value from json_each(:ids)) or e.merged_into in (select value from json_each(:ids))
+         order by e.created_at, e.id
+    """
+
+    def group(self, ids: Sequence[str]) -> list[Entity]:
+        """Some entities and all that were merged into them."""
+        return [_entity(row) for row in self._engine.rows(self._GROUP, {"ids": json.dumps(list(ids))})]
+
+    _TALLY = """
+        select type, count(*) from entities where project = :project and merged_into is null group by type order by type
+    """
+
+    def tally(self, project: str) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY, {"project": project}))
+
+    _LEFT = "select 1 from facets where facet = 'entity' and value = :id limit 1"
+    _REMOVE = "delete from entities where id = :id and merged_into is null and summary = '' and aliases is null"
+    _NAMELESS = "delete from entity_names where entity = :id and entity not in (select id from entities)"
+
+    def drop_unmentioned(self, ids: Sequence[str]) -> None:
+        """Remove those that no memory mentions any more and nobody has worked on: a forgotten name must not linger."""
+        for id in ids:
+            if self._engine.row(self._LEFT, {"id": id}) is None:
+                self._engine.execute(self._REMOVE, {"id": id})
+                self._engine.execute(self._NAMELESS, {"id": id})
+
+    # --- what was looked at accurately ------------------------------------------------------------------------------
+
+    _STAMP = """
+        insert into enriched (memory, strategy, at) values (?, ?, ?)
+            on conflict (memory) do update set strategy = excluded.strategy, at = excluded.at
+    """
+
+    def stamp(self, memories: Sequence[str], *, strategy: str, at: datetime) -> None:
+        """Note that some memories were searched for entities, so that they are not searched again the same way."""
+        self._engine.execute_many(self._STAMP, [(id, strategy, to_ms(at)) for id in memories])
+
+    _FEW = """
+        select m.seq from memories m left join enriched x on x.memory = m.id
+         where m.project = :project and m.kind in (select value from json_each(:kinds))
+           and m.status in ('active', 'disputed') and (x.strategy is null or x.strategy <> :strategy)
+           and (select count(*) from facets f where f.seq = m.seq and f.facet = 'entity') <= :most
+         order by m.seq desc limit :limit
+    """
+
+    def with_few(self, project: str, *, kinds: Sequence[str], most: int, strategy: str, limit: int) -> list[int]:
+        """Rows of memories with at most `most` entities that this strategy has not looked at, newest first."""
+        params = {"project": project, "kinds": json.dumps(list(kinds)), "most": most, "strategy": strategy}
+        return [row[0] for row in self._engine.rows(self._FEW, {**params, "limit": limit})]
+
+    # --- care -------------------------------------------------------------------------------------------------------
+
+    _EVERY = f"select {_NAMES}, checksum from entities order by id"
+    _EVERY_NAME = "select project, key, entity from entity_names"
+
+    def damaged(self) -> list[str]:
+        """The ids of entities whose checksum does not match."""
+        return [row[0] for row in self._engine.rows(self._EVERY) if checksum(row[:-1]) != row[-1]]
+
+    def names_match(self) -> bool:
+        """Do the names agree with the rows they are made from?"""
+        return set(self._engine.rows(self._EVERY_NAME)) == self._every_name()
+
+    _CLEAR = "delete from entity_names"
+
+    def rebuild_names(self) -> None:
+        self._engine.execute(self._CLEAR)
+        self._engine.execute_many(self._NAME, sorted(self._every_name()))
+
+    def _every_name(self) -> set[tuple[str, str, str]]:
+        rows = self._engine.rows(self._EVERY)
+        return {name for row in rows for name in _names(_entity((*row[:-1], 0)))}
+
+
+def _names(entity: Entity) -> list[tuple[str, str, str]]:
+    keys = dict.fromkeys(entity_key(name) for name in (entity.name, *entity.aliases))
+    return [(entity.project, key, entity.id) for key in keys if key]
+
+
+def _row(entity: Entity) -> tuple[Value, ...]:
+    return (
+        entity.id,
+        entity.project,
+        entity.name,
+        str(entity.type),
+        json.dumps(list(entity.aliases), ensure_ascii=False) if entity.aliases else None,
+        entity.summary,
+        entity.merged_into,
+        to_ms(entity.created_at),
+    )
+
+
+def _entity(row: Row) -> Entity:
+    id, project, name, type, aliases, summary, merged_into, created_at, mentions = row
+    return Entity(
+        id=EntityId(id),
+        project=project,
+        name=name,
+        type=EntityType(type),
+        aliases=() if aliases is None else tuple(json.loads(aliases)),
+        summary=summary,
+        merged_into=None if merged_into is None else EntityId(merged_into),
+        created_at=from_ms(created_at),
+        mentions=mentions,
+    )

@@ -1,0 +1,171 @@
+"""The sessions table: which conversations there are, and how far each was consolidated. Rows in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from recollect.core.records import Memory
+from recollect.core.sessions import Session
+from recollect.store.codec import from_ms, to_ms
+from recollect.store.engine import Engine, Row
+from recollect.store.memories import Memories
+
+_NAMES = "s.id, s.project, s.seen_at, s.last_at, s.cursor, s.queued_at, s.consolidated_at"
+_SAID = "m.session = s.id and m.project = s.project and m.kind = 'episode'"
+_COUNTED = f"{_NAMES}, (select count(*) from memories m where {_SAID})"
+
+
+class Sessions:
+    """Writing needs a transaction, so that a session is known exactly when its first message is."""
+
+    def __init__(self, engine: Engine, memories: Memories) -> None:
+        self._engine = engine
+        self._memories = memories
+
+    _KNOWN = "select 1 from sessions where project = :project and id = :id"
+    _TOUCH = """
+        insert into sessions (project, id, seen_at, last_at, cursor) values (:project, :id, :seen, :last, 0)
+            on conflict (project, id) do update
+            set last_at = max(last_at, excluded.last_at), consolidated_at = null
+    """
+
+    def touch(self, id: str, project: str, *, seen: datetime, last: datetime) -> bool:
+        """Something was said in a session, so it has more to consolidate. Is it a new one?"""
+        key = {"project": project, "id": id}
+        known = self._engine.row(self._KNOWN, key) is not None
+        self._engine.execute(self._TOUCH, {**key, "seen": to_ms(seen), "last": to_ms(last)})
+        return not known
+
+    _QUEUE = """
+        update sessions set queued_at = :at
+         where project = :project and id <> :current and consolidated_at is null and queued_at is null
+    """
+
+    def queue_others(self, current: str, project: str, *, at: datetime) -> int:
+        """Every open session but the current one waits for consolidation from now on; how many were added."""
+        return self._engine.execute(self._QUEUE, {"project": project, "current": current, "at": to_ms(at)})
+
+    _GET = f"select {_COUNTED} from sessions s where s.project = :project and s.id = :id"
+
+    def get(self, id: str, project: str) -> Session | None:
+        row = self._engine.row(self._GET, {"project": project, "id": id})
+        return None if row is None else _session(row)
+
+    _PAGE = f"""
+        select {_COUNTED} from sessions s where s.project = :project
+         order by s.last_at desc, s.id limit :limit offset :skip
+    """
+
+    def page(self, project: str, *, limit: int, skip: int = 0) -> list[Session]:
+        """Sessions, the one spoken in last first."""
+        return [
+            _session(row) for row in self._engine.rows(self._PAGE, {"project": project, "limit": limit, "skip": skip})
+        ]
+
+    _PENDING = f"""
+        select {_COUNTED} from sessions s where s.project = :project and s.consolidated_at is null {{which}}
+         order by s.seen_at, s.id limit :limit
+    """
+
+    def pending(self, project: str, *, queued: bool, limit: int = 1000) -> list[Session]:
+        """Sessions with something left to consolidate, oldest first; only those that are queued when asked."""
+        sql = self._PENDING.format(which="and s.queued_at is not null" if queued else "")
+        return [_session(row) for row in self._engine.rows(sql, {"project": project, "limit": limit})]
+
+    _TALLY = """
+        select case when consolidated_at is not null then 'consolidated'
+                    when queued_at is not null then 'queued' else 'open' end as state, count(*)
+          from sessions where project = :project group by state order by state
+    """
+
+    def tally(self, project: str) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY, {"project": project}))
+
+    _EPISODES = """
+        select seq from memories
+         where session = :session and project = :project and kind = 'episode' and seq > :after
+         order by seq limit :limit
+    """
+
+    def episodes(self, id: str, project: str, *, after: int = 0, limit: int) -> list[tuple[int, Memory]]:
+        """What was said in a session, in the order it arrived, each with its row."""
+        params = {"session": id, "project": project, "after": after, "limit": limit}
+        seqs = [row[0] for row in self._engine.rows(self._EPISODES, params)]
+        return list(self._memories.by_seq(seqs).items())
+
+    _LAST_ROW = """
+        select coalesce(max(seq), 0) from memories where session = :session and project = :project and kind = 'episode'
+    """
+
+    def last_row(self, id: str, project: str) -> int:
+        """The row of the last episode of a session."""
+        row = self._engine.row(self._LAST_ROW, {"session": id, "project": project})
+        return int(row[0]) if row else 0
+
+    _LATEST = """
+        select seq from memories where session = :session and project = :project and kind = 'episode'
+         order by coalesce(event_at, created_at) desc, seq desc limit :limit
+    """
+
+    def latest(self, id: str, project: str, *, limit: int) -> list[Memory]:
+        """The last things said by event time, oldest of them first."""
+        params = {"session": id, "project": project, "limit": limit}
+        seqs: Sequence[int] = [row[0] for row in self._engine.rows(self._LATEST, params)]
+        return list(self._memories.by_seq(seqs[::-1]).values())
+
+    _ADVANCE = """
+        update sessions set cursor = :to where project = :project and id = :id and cursor = :from_
+    """
+
+    def advance(self, session: Session, *, to: int) -> bool:
+        """Note that the facts up to a row were drawn. False when another process was faster."""
+        key = {"project": session.project, "id": session.id, "from_": session.cursor, "to": to}
+        return self._engine.execute(self._ADVANCE, key) == 1
+
+    _FINISH = """
+        update sessions set consolidated_at = :at, queued_at = null
+         where project = :project and id = :id and consolidated_at is null
+           and not exists (select 1 from memories m where m.session = sessions.id and m.project = sessions.project
+                              and m.kind = 'episode' and m.seq > sessions.cursor)
+    """
+
+    def finish(self, id: str, project: str, *, at: datetime) -> bool:
+        """Nothing is left to draw from a session. False when something was said meanwhile, or it was done before."""
+        return self._engine.execute(self._FINISH, {"project": project, "id": id, "at": to_ms(at)}) == 1
+
+    _ADOPT = """
+        insert into sessions (project, id, seen_at, last_at, cursor)
+        select project, session, min(created_at), max(coalesce(event_at, created_at)), 0 from memories
+         where kind = 'episode' and session is not null group by project, session
+            on conflict do nothing
+    """
+
+    def adopt(self) -> int:
+        """Register sessions whose episodes came by another way; how many there were."""
+        return self._engine.execute(self._ADOPT)
+
+    _UNKNOWN = """
+        select count(distinct m.session) from memories m
+         where m.kind = 'episode' and m.session is not null and m.attributes like '%"message":%'
+           and not exists (select 1 from sessions s where s.project = m.project and s.id = m.session)
+    """
+
+    def unknown(self) -> int:
+        """How many sessions were captured and are not registered: their row was lost."""
+        row = self._engine.row(self._UNKNOWN)
+        return int(row[0]) if row else 0
+
+
+def _session(row: Row) -> Session:
+    id, project, seen_at, last_at, cursor, queued_at, consolidated_at, episodes = row
+    return Session(
+        id=id,
+        project=project,
+        seen_at=from_ms(seen_at),
+        last_at=from_ms(last_at),
+        episodes=episodes,
+        cursor=cursor,
+        queued_at=None if queued_at is None else from_ms(queued_at),
+        consolidated_at=None if consolidated_at is None else from_ms(consolidated_at),
+    )

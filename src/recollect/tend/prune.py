@@ -1,0 +1,103 @@
+"""Decay and prune: what faded leaves recall; what left it long ago, and is nobody's evidence, is deleted.
+
+Fading itself is never written: it is computed when a memory is read. This chore only draws the consequence, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.decay import Exponential, HalfLife
+from recollect.core.kinds import Kinds
+from recollect.core.ledger import Change
+from recollect.core.ports import Clock, Identity
+from recollect.core.records import Memory
+from recollect.core.scope import OPEN, Status
+from recollect.recall.score import confidence_now
+from recollect.remember import acts
+from recollect.remember.hand import Hand
+from recollect.store.store import Store
+from recollect.tend.policy import FADED, HALF_LIVES, KEPT_EXPIRED, NEVER_DELETED, NEVER_EXPIRED
+
+_ACTOR = "prune"
+_SHOWN = 1000  # steps a plan lists
+
+
+@dataclass(frozen=True, slots=True)
+class PruneChore:
+    """Expires what faded and deletes what expired long ago. Pinned and verified memories are left alone."""
+
+    store: Store
+    clock: Clock
+    identity: Identity
+    name: str = "prune"
+
+    def plan(self, now: datetime, *, due: bool) -> Plan:
+        if not due:
+            return Plan(self.name)
+        steps = [Step(f"{verb} {memory.id}", why) for verb, memory, why in self._found(now)]
+        return Plan(self.name, tuple(steps[:_SHOWN]), len(steps))
+
+    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+        now = self.clock()
+        counts = {"expire": 0, "delete": 0}
+        for verb, memory, why in list(self._found(now)):
+            if not allowance.allows():
+                break
+            self._act(verb, memory, why, now)
+            counts[verb] += 1
+            allowance.take()
+        done = sum(counts.values())
+        return Done(
+            self.name, done, max(0, plan.total - done), (), {"expired": counts["expire"], "deleted": counts["delete"]}
+        )
+
+    def _found(self, now: datetime) -> Iterator[tuple[str, Memory, str]]:
+        for page in self.store.memories.every():
+            for memory in page.memories:
+                if memory.project != self.store.project:
+                    continue
+                if why := expires(memory, self.store.kinds, now):
+                    yield "expire", memory, why
+                elif why := deletes(memory, now):
+                    yield "delete", memory, why
+
+    def _act(self, verb: str, memory: Memory, why: str, now: datetime) -> None:
+        hand = Hand(_ACTOR, now, self.identity("act", now), why)
+        with self.store.engine.write():
+            current = self.store.memories.get(memory.id)
+            if current.revision != memory.revision:
+                return  # somebody used or changed it meanwhile; it is looked at again next time
+            if verb == "expire":
+                acts.expire(self.store, memory.id, hand)
+                return
+            self.store.memories.delete(current)
+            self.store.entities.drop_unmentioned(current.entities)
+            self.store.links.forget(memory.id)
+            self.store.ledger.erase_bodies(memory.id)
+            self.store.ledger.append([Change("prune", memory.id, why)], act=hand.act, actor=_ACTOR, at=now)
+
+
+def expires(memory: Memory, kinds: Kinds, now: datetime) -> str:
+    """Why a memory has faded for good, or nothing."""
+    if memory.status not in OPEN or memory.pinned or memory.verified or memory.kind in NEVER_EXPIRED:
+        return ""
+    curve = memory.decay if memory.decay is not None else kinds.rule(memory.kind).decay
+    idle = now - max(memory.accessed_at, memory.created_at)
+    if isinstance(curve, Exponential):
+        left = confidence_now(memory, kinds, now)
+        return f"faded to {left:.3f} after {idle.days} days unused" if curve.rate > 0 and left < FADED else ""
+    if isinstance(curve, HalfLife) and idle.total_seconds() / 86_400 > HALF_LIVES * curve.days:
+        return f"unused for {idle.days} days, more than {HALF_LIVES} half-lives of {curve.days:g} days"
+    return ""
+
+
+def deletes(memory: Memory, now: datetime) -> str:
+    """Why an expired memory may go for good, or nothing."""
+    if memory.status is not Status.EXPIRED or memory.verified or memory.pinned or memory.kind in NEVER_DELETED:
+        return ""
+    since = memory.valid_until or memory.updated_at
+    return f"expired on {since.date().isoformat()}" if now - max(since, memory.updated_at) > KEPT_EXPIRED else ""

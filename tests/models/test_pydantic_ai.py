@@ -1,0 +1,44 @@
+"""The pydantic-ai extra, against its own test models. Runs where the extra is installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recollect.core.errors import ModelDown, ModelWrong
+from recollect.models.pydantic_ai import PydanticAIModel
+
+pydantic_ai = pytest.importorskip("pydantic_ai")
+SCHEMA = {
+    "type": "object",
+    "properties": {"facts": {"type": "array", "items": {"type": "string"}}},
+    "required": ["facts"],
+}
+
+
+def test_a_text_and_an_object_come_back_with_what_they_cost() -> None:
+    from pydantic_ai.models.test import TestModel
+
+    answer = PydanticAIModel(TestModel(custom_output_text="Hello.")).text("Hi", most=10)
+    assert (answer.text, answer.usage.total > 0) == ("Hello.", True)
+    model = PydanticAIModel(TestModel(custom_output_args={"facts": ["a"]}))
+    assert model.object("x", schema=SCHEMA, most=10).value == {"facts": ["a"]}
+
+
+def test_an_answer_that_does_not_fit_is_wrong() -> None:
+    from pydantic_ai.models.test import TestModel
+
+    with pytest.raises(ModelWrong):
+        PydanticAIModel(TestModel(custom_output_args={"facts": "a"})).object("x", schema=SCHEMA, most=10)
+
+
+def test_a_provider_that_fails_is_down() -> None:
+    from pydantic_ai.exceptions import ModelHTTPError
+    from pydantic_ai.models.function import FunctionModel
+
+    def fail(*_: Any) -> Any:
+        raise ModelHTTPError(503, "m", "busy")
+
+    with pytest.raises(ModelDown, match="503"):
+        PydanticAIModel(FunctionModel(fail)).text("x", most=10)
