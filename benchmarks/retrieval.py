@@ -271,6 +271,7 @@ def main() -> int:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--embedders", default="none", help="none, pack:potion, pack:arctic …")
     parser.add_argument("--columns", help="only these")
+    parser.add_argument("--without", default="", metavar="SET=EMBEDDER", help="leave these pairs out")
     parser.add_argument("--reranker", default="none", help="as the setting of that name; adds the column rerank")
     parser.add_argument("--most", type=int, help="only so many conversations of each set")
     parser.add_argument("--stores", type=Path, help="keep the filled stores in this folder")
@@ -290,6 +291,8 @@ def main() -> int:
     for name in args.sets.split(","):
         for embedder in args.embedders.split(","):
             for column in columns(embedder, args.reranker):
+                if f"{name}={embedder}" in args.without.split(","):
+                    continue
                 if args.columns and column.name not in args.columns.split(","):
                     continue
                 score = measure(name, embedder, column, args.most, args.stores)
