@@ -281,6 +281,18 @@ class BudgetSpent(Refused):
         )
 
 
+class TokenMissing(Refused):
+    """A request over HTTP without the token, or with another. Nothing of it was read."""
+
+    code = "token-missing"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This memory answers only to those who have its token.",
+            hint="Send the header `Authorization: Bearer TOKEN`.",
+        )
+
+
 class WrongSpaceState(Refused):
     """The space is not in a state in which that can be done."""
 

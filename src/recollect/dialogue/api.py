@@ -157,7 +157,7 @@ class Sessions:
         """What an assistant may call, as functions with schemas."""
         from recollect.dialogue.tools import agent_tools
 
-        return agent_tools(self._room)
+        return agent_tools(lambda: self._room)
 
     def consolidator_tools(self) -> tuple[Tool, ...]:
         """What a consolidating agent may call. Not for the assistant."""

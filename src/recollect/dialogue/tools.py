@@ -59,8 +59,8 @@ _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
 
 
-def agent_tools(room: Room) -> tuple[Tool, ...]:
-    """The tools of an assistant."""
+def agent_tools(room: Callable[[], Room]) -> tuple[Tool, ...]:
+    """The tools of an assistant. The room is asked for when one is called, not before."""
     hands = _AgentHands(room)
     return (
         Tool(
@@ -98,8 +98,12 @@ def agent_tools(room: Room) -> tuple[Tool, ...]:
 
 
 class _AgentHands:
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, room: Callable[[], Room]) -> None:
+        self._enter = room
+
+    @property
+    def _room(self) -> Room:
+        return self._enter()
 
     def search_memory(self, given: Arguments) -> Mapping[str, Any]:
         kinds = frozenset({given["kind"]}) if given.get("kind") else frozenset[str]()

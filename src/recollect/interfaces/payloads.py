@@ -37,10 +37,10 @@ def memory_json(memory: Memory) -> Json:
             "tags": list(memory.tags),
             "files": list(memory.files),
             "modules": list(memory.modules),
-            "created_at": _iso(memory.created_at),
-            "updated_at": _iso(memory.updated_at),
-            "event_at": _iso(memory.event_at),
-            "accessed_at": _iso(memory.accessed_at),
+            "created_at": iso(memory.created_at),
+            "updated_at": iso(memory.updated_at),
+            "event_at": iso(memory.event_at),
+            "accessed_at": iso(memory.accessed_at),
             "access_count": memory.access_count,
             "session": memory.session,
             "commit": memory.commit,
@@ -61,8 +61,8 @@ def memory_json(memory: Memory) -> Json:
             "verified": memory.verified,
             "pinned": memory.pinned,
             "flagged": memory.flagged,
-            "stale_at": _iso(memory.stale_at),
-            "valid_until": _iso(memory.valid_until),
+            "stale_at": iso(memory.stale_at),
+            "valid_until": iso(memory.valid_until),
             "superseded_by": memory.superseded_by,
             "decay": None if memory.decay is None else str(memory.decay),
             "span": None
@@ -121,7 +121,7 @@ def entry_json(entry: Entry) -> Json:
         {
             "number": entry.number,
             "act": entry.act,
-            "at": _iso(entry.at),
+            "at": iso(entry.at),
             "actor": entry.actor,
             "action": entry.change.action,
             "memory": entry.change.memory,
@@ -144,7 +144,7 @@ def link_json(link: Link) -> Json:
             "file": link.file,
             "confidence": link.confidence,
             "automatic": link.automatic,
-            "created_at": _iso(link.created_at),
+            "created_at": iso(link.created_at),
         }
     )
 
@@ -168,9 +168,9 @@ def document_json(document: Document) -> Json:
             "label": document.label,
             "type": document.type,
             "confidence": document.confidence,
-            "created_at": _iso(document.created_at),
-            "updated_at": _iso(document.updated_at),
-            "accessed_at": _iso(document.accessed_at),
+            "created_at": iso(document.created_at),
+            "updated_at": iso(document.updated_at),
+            "accessed_at": iso(document.accessed_at),
             "access_count": document.access_count,
             "sha256": document.sha256,
             "size": document.size,
@@ -221,5 +221,5 @@ def _filled(values: Json) -> Json:
     return {name: value for name, value in values.items() if value is not None and value not in ("", [], {}, False)}
 
 
-def _iso(at: datetime | None) -> str | None:
+def iso(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -45,6 +45,7 @@ COMMANDS = {
     "entity": ("talk", "who and what is spoken of: list, show, merge, split"),
     "import": ("talk", "take in chats: exports of ChatGPT or Claude, lines of JSON"),
     "models": ("models", "offline model packs: list, install, path"),
+    "mcp": ("mcp", "serve the memory to agents over the Model Context Protocol"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from recollect.core.errors import BackupNotFound, InvalidField, StoreDamaged, StoreError, StoreMissing
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
+from recollect.interfaces.reports import check_json
 from recollect.store.backup import list_backups, make_backup, put_back
 from recollect.store.check import CheckReport, check
 from recollect.store.repair import RepairReport, rebuild, salvage
@@ -67,7 +68,7 @@ def run_check(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
         report = _checked(memory.store, console, quick=args.quick)
     if console.json:
-        console.value(_report_json(report))
+        console.value(check_json(report))
     elif report.ok:
         console.line(f"{report.memories:,} memories, all sound.")
     else:
@@ -88,11 +89,6 @@ def _checked(store: Store, console: Console, *, quick: bool = False) -> CheckRep
     report = check(store, quick=quick, progress=progress)
     console.progress_done()
     return report
-
-
-def _report_json(report: CheckReport) -> dict[str, object]:
-    findings = [{"area": one.area, "problem": one.problem, "projection": one.projection} for one in report.findings]
-    return {"ok": report.ok, "memories": report.memories, "findings": findings}
 
 
 def arguments_repair(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.app import Recollect
 from recollect.interfaces.cli.console import FINE, Console, open_from
+from recollect.interfaces.reports import code_hit_json, impact_json, map_json
 
 if TYPE_CHECKING:
-    from recollect.code.impact import Impact
     from recollect.code.index import Indexed
 
 _ACTIONS = ("index", "impact", "deps", "trace", "map", "search", "watch")
@@ -106,7 +106,7 @@ def _reach(args: argparse.Namespace, memory: Recollect, console: Console) -> int
     ask = {"impact": memory.code.impact, "deps": memory.code.deps, "trace": memory.code.trace}[args.action]
     found = ask(args.target, depth=args.depth, most=args.most, least=args.least)
     if console.json:
-        console.value(_impact_json(found))
+        console.value(impact_json(found))
         return FINE
     what = {"dependents": "depend on", "dependencies": "are needed by", "flow": "are reached from"}[found.direction]
     console.line(
@@ -132,27 +132,7 @@ def _reach(args: argparse.Namespace, memory: Recollect, console: Console) -> int
 def _map(memory: Recollect, console: Console) -> int:
     found = memory.code.map()
     if console.json:
-        console.value(
-            {
-                "files": found.files,
-                "nodes": found.nodes,
-                "edges": found.edges,
-                "languages": dict(found.languages),
-                "modules": [
-                    {
-                        "path": one.path,
-                        "files": one.files,
-                        "symbols": one.symbols,
-                        "layer": one.layer,
-                        "role": one.role,
-                        "needs": [{"module": name, "weight": weight} for name, weight in one.needs],
-                        "needed_by": list(one.needed_by),
-                        "entries": list(one.entries),
-                    }
-                    for one in found.modules
-                ],
-            }
-        )
+        console.value(map_json(found))
         return FINE
     console.line(", ".join(f"{count} {language}" for language, count in found.languages))
     for one in found.modules:
@@ -167,20 +147,7 @@ def _map(memory: Recollect, console: Console) -> int:
 def _search(args: argparse.Namespace, memory: Recollect, console: Console) -> int:
     hits = memory.code.search(" ".join(args.text), k=args.k)
     if console.json:
-        console.value(
-            [
-                {
-                    "id": hit.id,
-                    "node": hit.memory.node,
-                    "file": hit.memory.files[0] if hit.memory.files else None,
-                    "start": hit.memory.span.start if hit.memory.span else None,
-                    "end": hit.memory.span.end if hit.memory.span else None,
-                    "score": round(hit.score, 4),
-                    "content": hit.memory.content,
-                }
-                for hit in hits
-            ]
-        )
+        console.value([code_hit_json(hit) for hit in hits])
         return FINE
     for hit in hits:
         span = hit.memory.span
@@ -203,33 +170,4 @@ def _indexed_json(done: Indexed) -> dict[str, Any]:
         "resolved": done.resolved,
         "passages": done.passages,
         "skipped": [{"file": file, "why": why} for file, why in done.skipped],
-    }
-
-
-def _impact_json(found: Impact) -> dict[str, Any]:
-    return {
-        "target": found.target,
-        "direction": found.direction,
-        "depth": found.depth,
-        "score": found.score,
-        "left_out": found.left_out,
-        "nodes": [
-            {
-                "node": one.node,
-                "type": one.type,
-                "file": one.file,
-                "line": one.line,
-                "depth": one.depth,
-                "strength": one.strength,
-                "path": [{"node": node, "edge": type} for node, type in one.path],
-            }
-            for one in found.nodes
-        ],
-        "files": [
-            {"file": one.file, "depth": one.depth, "strength": one.strength, "test": one.test} for one in found.files
-        ],
-        "tests": list(found.tests),
-        "together": [{"file": file, "weight": weight, "commits": times} for file, weight, times in found.together],
-        "memories": [{"id": one.id, "kind": one.kind, "content": one.content} for one in found.memories],
-        "notes": list(found.notes),
     }

@@ -97,7 +97,7 @@ def _index(memory: Recollect, args: argparse.Namespace, console: Console) -> int
 
 
 def _search(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.payloads import document_json, memory_json
+    from recollect.interfaces.reports import matches_json
 
     found = memory.docs.search(
         given_text(args.text, "question"),
@@ -109,23 +109,7 @@ def _search(memory: Recollect, args: argparse.Namespace, console: Console) -> in
         track=not args.no_track,
     )
     if console.json:
-        console.value(
-            {
-                "matches": [
-                    {
-                        "score": match.score,
-                        "relevance": match.relevance,
-                        "confidence": match.confidence,
-                        "rank": match.rank,
-                        "reasons": list(match.reasons),
-                        "document": document_json(match.document),
-                        "passage": memory_json(match.passage),
-                    }
-                    for match in found.matches
-                ],
-                "notes": list(found.notes),
-            }
-        )
+        console.value(matches_json(found))
         return FINE
     for number, match in enumerate(found.matches, start=1):
         first, last = match.passage.attributes.get("lines", (0, 0))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.config import load_settings
 from recollect.core.errors import InvalidField
 from recollect.core.query import Filter
 from recollect.core.scope import Status
 from recollect.core.text import excerpt
 from recollect.interfaces.cli.console import FINE, Console, open_from
 from recollect.interfaces.payloads import entry_json, memory_json
+from recollect.interfaces.reports import standing
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -30,7 +29,7 @@ def arguments_status(parser: argparse.ArgumentParser) -> None:
 
 def run_status(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        status = _status(memory, limit=args.limit)
+        status = standing(memory, limit=args.limit)
     if console.json:
         console.value(status)
         return FINE
@@ -49,45 +48,6 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
         told = f" · {job['note']}" if job["note"] else ""
         console.line(f"job        {job['name']} · {job['outcome'] or 'never ran'} · last {job['ran_at'] or '–'}{told}")
     return FINE
-
-
-def _status(memory: Recollect, *, limit: int) -> dict[str, Any]:
-    from recollect.models.budget import day_of
-
-    store = memory.store
-    settings = load_settings(None if memory.path is None else memory.path.parent)
-    day = day_of(datetime.now(UTC))
-    return {
-        "project": memory.project,
-        "memories": store.memories.tally(store.project),
-        "sessions": store.sessions.tally(store.project),
-        "entities": store.entities.tally(store.project),
-        "latest": [
-            {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": _iso(one.last_at)}
-            for one in memory.sessions.list(limit=limit)
-        ],
-        "spend": {
-            "model": settings.model,
-            "today": store.spend.spent(*day),
-            "per_day": settings.tokens_per_day,
-            "per_session": settings.tokens_per_session,
-            "features": [
-                {"feature": one.feature, "calls": one.calls, "tokens": one.tokens, "failures": one.failures}
-                for one in store.spend.by_feature(*day)
-            ],
-        },
-        "jobs": [
-            {
-                "name": job.name,
-                "outcome": job.outcome,
-                "note": job.note,
-                "failures": job.failures,
-                "ran_at": _iso(job.ran_at),
-                "held_by": job.holder,
-            }
-            for job in store.jobs.every()
-        ],
-    }
 
 
 def arguments_logs(parser: argparse.ArgumentParser) -> None:
@@ -251,7 +211,3 @@ def _counts(counts: dict[str, int]) -> str:
 
 def _also(aliases: Sequence[str]) -> str:
     return f"  (also {', '.join(aliases)})" if aliases else ""
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat(timespec="seconds").replace("+00:00", "Z")

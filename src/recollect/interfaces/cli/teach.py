@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 from recollect.core.drafts import Draft, Receipt
@@ -244,22 +243,20 @@ def run_pin(args: argparse.Namespace, console: Console) -> int:
 
 
 def run_forget(args: argparse.Namespace, console: Console) -> int:
+    from recollect.interfaces.reports import forgotten_json
+
     with open_from(args) as memory:
         gone = memory.forget(args.id, why=args.why)
-        backups = _backups(memory.path)
+        told = forgotten_json(gone, memory.path)
     if console.json:
-        console.value({"forgotten": gone.id, "lingering": gone.lingering, "backups": backups})
+        console.value(told)
     else:
         console.line(f"Forgotten for good: {gone.id}")
         if gone.lingering:
             console.note(f"  ! a copy may linger: {gone.lingering}")
-        if backups:
-            console.note(f"  ! {len(backups)} backup(s) made earlier may still hold it")
+        if told["backups"]:
+            console.note(f"  ! {len(told['backups'])} backup(s) made earlier may still hold it")
     return FINE
-
-
-def _backups(path: Path | None) -> list[str]:
-    return [] if path is None else sorted(str(file) for file in (path.parent / "backups").glob("*.db"))
 
 
 def arguments_undo(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,88 @@
+"""What tools, resources and prompts share: the memory, opened when it is first needed, and how answers are told."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import ParamSpec
+
+from mcp.types import CallToolResult, TextContent
+
+from recollect.app import Recollect
+from recollect.core.errors import RecollectError
+from recollect.core.query import Hit
+from recollect.core.records import Memory
+from recollect.interfaces.payloads import Json, error_json
+from recollect.privacy.fence import defuse, fence
+from recollect.recall.pack import cite
+from recollect.wiring import open as open_memory
+
+P = ParamSpec("P")
+
+
+class Door:
+    """The one memory of a server. Opened at the first call, so that a handshake loads no store and no model."""
+
+    def __init__(self, store: str | None = None, *, read_only: bool = False, actor: str = "mcp") -> None:
+        self.read_only = read_only
+        self._store = store
+        self._actor = actor
+        self._opened: Recollect | None = None
+        self._lock = threading.Lock()
+
+    def open(self, *, create: bool = False) -> Recollect:
+        """The memory; a missing store is made only when `create` says so."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = open_memory(
+                    self._store, create=create, read_only=self.read_only, actor=self._actor, personal=True
+                )
+            return self._opened
+
+    def close(self) -> None:
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+
+def answer(value: Json, *, text: str | None = None) -> CallToolResult:
+    """`value` as structured output, and the same as text unless another text is better for a model to read. Programs
+    get the words as they are; in the text that a model reads they cannot pass for structure."""
+    told = defuse(json.dumps(value, ensure_ascii=False)) if text is None else text
+    return CallToolResult(content=[TextContent(type="text", text=told)], structured_content=value)
+
+
+def refusal(error: RecollectError) -> CallToolResult:
+    """A user error as a result that is marked as one: what went wrong, and what to do next."""
+    told = f"{error}\n→ {error.hint}" if error.hint else str(error)
+    return CallToolResult(
+        content=[TextContent(type="text", text=told)], structured_content=error_json(error), is_error=True
+    )
+
+
+def guarded(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:
+    """`tool`, telling user errors as results."""
+
+    @wraps(tool)
+    def told(*args: P.args, **kwargs: P.kwargs) -> CallToolResult:
+        try:
+            return tool(*args, **kwargs)
+        except RecollectError as error:
+            return refusal(error)
+
+    return told
+
+
+def fenced(hits: Sequence[Hit], notes: Sequence[str] = (), *, none: str) -> str:
+    """Memories as fenced data, then what was skipped; `none` when there are none."""
+    block = fence(hits, nonce=os.urandom(8).hex()) or none
+    return "\n".join([block.rstrip("\n"), *(f"({note})" for note in notes)])
+
+
+def as_hit(memory: Memory, confidence: float) -> Hit:
+    """A memory that was not searched for, to be shown like one that was."""
+    return Hit(memory, 0.0, confidence, cite(memory), {}, ())
