@@ -101,6 +101,18 @@ class BadScip(InvalidInput):
 # --- what you named is not there -----------------------------------------------------------------------------------
 
 
+class CheckpointUnreadable(InvalidInput):
+    """A checkpoint of the observer that was cut off, edited, or made by another version."""
+
+    code = "checkpoint-unreadable"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The observer's checkpoint cannot be read: {why}.",
+            hint="Start with an empty pad and replay the transcript; replaying twice changes nothing.",
+        )
+
+
 class NotFound(RecollectError):
     code = "not-found"
 

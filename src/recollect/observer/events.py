@@ -1,0 +1,111 @@
+"""What an agent did, one event at a time, in the same few shapes whichever program wrote the transcript.
+
+Events are values: readers make them, detectors look at them, nobody changes them. They know nothing of transcripts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+
+RESULT_HEAD, RESULT_TAIL = (
+    3000,
+    1000,
+)  # characters of a result that are kept: imports and commands lead, failures end it
+TEXT_KEPT = 8000  # characters of what was said; the lesson of a long text stands at its ends
+
+
+class Act(StrEnum):
+    """What a tool call does to the project, whatever its host calls the tool."""
+
+    READ = "read"
+    EDIT = "edit"
+    SEARCH = "search"
+    LIST = "list"
+    RUN = "run"
+    PLAN = "plan"
+    EXTERNAL = "external"
+    OTHER = "other"
+
+
+class Outcome(StrEnum):
+    """How a session ended."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    ABANDONED = "abandoned"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened: `id` is the same on every replay, `at` is seconds since 1970 where known."""
+
+    id: str
+    session: str
+    step: int
+    at: float | None = None
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall(Event):
+    """A tool was asked for: `paths` are project files, `subject` its pattern, command or address."""
+
+    call: str
+    tool: str
+    act: Act
+    paths: tuple[str, ...] = ()
+    subject: str = ""
+    planned: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult(Event):
+    """A tool answered. `text` is clipped, `size` is the whole length; `rejected` means a person said no."""
+
+    call: str
+    error: bool = False
+    rejected: bool = False
+    text: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasoning(Event):
+    """What the agent said or thought."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserText(Event):
+    """What a person said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepComplete(Event):
+    """A step ended; `tokens` is the size of the context then, where the host tells."""
+
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionComplete(Event):
+    """The session ended."""
+
+    outcome: Outcome = Outcome.UNKNOWN
+
+
+def identity(*parts: object) -> str:
+    """The id of an event from what makes it that event: the same parts give the same id on every replay."""
+    joined = "\x1f".join(str(part) for part in parts).encode("utf-8", "replace")
+    return hashlib.blake2b(joined, digest_size=8).hexdigest()
+
+
+def clipped(text: str, head: int, tail: int) -> str:
+    """The text, or its two ends when it is longer than both together."""
+    return text if len(text) <= head + tail else f"{text[:head]}\n…\n{text[-tail:]}"

@@ -1,0 +1,62 @@
+"""self_correction: somebody said that what was done or believed was wrong.
+
+The agent corrected itself or called an approach a dead end, a person corrected it, or a person refused a tool call;
+the last two are the strongest there is. The files touched just before are what it was about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from recollect.observer.events import Event, Reasoning, ToolCall, ToolResult, UserText
+from recollect.observer.language import Said, agent_turn, user_turn
+from recollect.observer.signals.note import KEY, Note, Signal, note, signal
+
+_ABOUT = 3  # files touched before the turn that it is taken to be about
+_OPEN = 32  # calls whose answer is awaited
+
+
+@dataclass(slots=True)
+class SelfCorrection:
+    name: ClassVar[str] = "self_correction"
+    notes: dict[str, Note] = field(default_factory=dict)
+    about: list[str] = field(default_factory=list)
+    asked: dict[str, str] = field(default_factory=dict)
+    begun: bool = False
+
+    def see(self, event: Event) -> None:
+        if isinstance(event, ToolCall):
+            self._called(event)
+        elif isinstance(event, ToolResult) and event.rejected:
+            refused = self.asked.get(event.call, "a tool call")
+            self._turned(event.step, f"refused: {refused}", "refused by a person")
+        elif isinstance(event, Reasoning):
+            self._said(event.step, agent_turn(event.text))
+        elif isinstance(event, UserText):
+            if self.begun:
+                self._said(event.step, user_turn(event.text))
+            self.begun = True
+
+    def _called(self, event: ToolCall) -> None:
+        for path in event.paths:
+            if path in self.about:
+                self.about.remove(path)
+            self.about = [*self.about, path][-_ABOUT:]
+        if len(self.asked) >= _OPEN:
+            del self.asked[next(iter(self.asked))]
+        self.asked[event.call] = f"{event.tool} {event.paths[0] if event.paths else event.subject}"[:KEY]
+
+    def _said(self, step: int, said: Said | None) -> None:
+        if said is not None:
+            self._turned(step, said.sentence, str(said.turn))
+
+    def _turned(self, step: int, sentence: str, hunch: str) -> None:
+        kept = note(self.notes, sentence)
+        kept.mark(step)
+        kept.name(*self.about)
+        kept.say(sentence)
+        kept.hunch = hunch
+
+    def found(self, session: str) -> list[Signal]:
+        return [signal(self.name, session, sentence, kept) for sentence, kept in self.notes.items()]

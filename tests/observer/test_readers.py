@@ -1,0 +1,318 @@
+"""Readers: every format becomes the same events, nothing hostile raises, and a replay gives the same ids."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from recollect.observer.events import (
+    Act,
+    Event,
+    Outcome,
+    Reasoning,
+    SessionComplete,
+    StepComplete,
+    ToolCall,
+    ToolResult,
+    UserText,
+)
+from recollect.observer.readers import sniff
+from recollect.observer.readers.lines import Tally
+
+TRACES = next(
+    (found for up in Path(__file__).resolve().parents if (found := up / "shared/data/traces").is_dir()),
+    Path("shared/data/traces"),
+)
+
+CLAUDE = [
+    {
+        "type": "user",
+        "sessionId": "s",
+        "cwd": "/p",
+        "uuid": "1",
+        "timestamp": "2026-01-01T00:00:00Z",
+        "message": {"role": "user", "content": "fix it"},
+    },
+    {
+        "type": "assistant",
+        "sessionId": "s",
+        "cwd": "/p",
+        "uuid": "2",
+        "timestamp": "2026-01-01T00:00:01Z",
+        "message": {
+            "id": "m",
+            "content": [
+                {"type": "text", "text": "I look"},
+                {"type": "tool_use", "id": "t", "name": "Read", "input": {"file_path": "/p/a.py"}},
+            ],
+        },
+    },
+    {
+        "type": "user",
+        "sessionId": "s",
+        "cwd": "/p",
+        "uuid": "3",
+        "timestamp": "2026-01-01T00:00:02Z",
+        "message": {
+            "content": [{"type": "tool_result", "tool_use_id": "t", "is_error": True, "content": [{"text": "no"}]}]
+        },
+    },
+]
+CODEX = [
+    {"type": "session_meta", "timestamp": "2026-01-01T00:00:00Z", "payload": {"id": "s", "cwd": "/p"}},
+    {
+        "type": "event_msg",
+        "timestamp": "2026-01-01T00:00:00Z",
+        "payload": {"type": "user_message", "message": "fix it"},
+    },
+    {
+        "type": "event_msg",
+        "timestamp": "2026-01-01T00:00:01Z",
+        "payload": {"type": "agent_message", "message": "I look"},
+    },
+    {
+        "type": "response_item",
+        "timestamp": "2026-01-01T00:00:01Z",
+        "payload": {
+            "type": "function_call",
+            "name": "exec_command",
+            "call_id": "t",
+            "arguments": '{"cmd": "cat /p/a.py"}',
+        },
+    },
+    {
+        "type": "response_item",
+        "timestamp": "2026-01-01T00:00:02Z",
+        "payload": {"type": "function_call_output", "call_id": "t", "output": "Process exited with code 1\nno"},
+    },
+]
+COPILOT = [
+    {
+        "type": "session.start",
+        "timestamp": "2026-01-01T00:00:00Z",
+        "data": {"sessionId": "s", "context": {"cwd": "/p"}},
+    },
+    {"type": "user.message", "id": "1", "timestamp": "2026-01-01T00:00:00Z", "data": {"content": "fix it"}},
+    {"type": "assistant.message", "id": "2", "timestamp": "2026-01-01T00:00:01Z", "data": {"content": "I look"}},
+    {
+        "type": "tool.execution_start",
+        "timestamp": "2026-01-01T00:00:01Z",
+        "data": {"toolCallId": "t", "toolName": "view", "arguments": {"path": "/p/a.py"}},
+    },
+    {
+        "type": "tool.execution_complete",
+        "timestamp": "2026-01-01T00:00:02Z",
+        "data": {"toolCallId": "t", "success": False, "error": {"message": "no"}},
+    },
+]
+SWE = [
+    {
+        "instance_id": "s",
+        "info": {"exit_status": "submitted"},
+        "trajectory": [
+            {"thought": "I look", "action": "open a.py", "observation": "Error: no", "state": '{"working_dir": "/p"}'}
+        ],
+    },
+]
+OPENHANDS = [
+    {
+        "instance_id": "s",
+        "history": [
+            {
+                "id": 0,
+                "source": "user",
+                "action": "message",
+                "args": {"content": "fix it"},
+                "timestamp": "2026-01-01T00:00:00",
+            },
+            {
+                "id": 1,
+                "source": "agent",
+                "action": "read",
+                "args": {"path": "/workspace/a.py", "thought": "I look"},
+                "timestamp": "2026-01-01T00:00:01",
+            },
+            {
+                "id": 2,
+                "source": "agent",
+                "observation": "error",
+                "cause": 1,
+                "content": "no",
+                "timestamp": "2026-01-01T00:00:02",
+            },
+        ],
+    },
+]
+PLAIN = [
+    {"k": "user", "s": "s", "ts": "2026-01-01T00:00:00Z", "text": "fix it"},
+    {"k": "assistant", "s": "s", "ts": "2026-01-01T00:00:01Z", "text": "I look"},
+    {
+        "k": "tool",
+        "s": "s",
+        "ts": "2026-01-01T00:00:01Z",
+        "id": "t",
+        "tool": "Read",
+        "args": {"file_path": "./a.py"},
+        "result": "no",
+        "error": True,
+        "end": "2026-01-01T00:00:02Z",
+    },
+]
+FORMATS = {
+    "claude_code": CLAUDE,
+    "codex": CODEX,
+    "copilot": COPILOT,
+    "swe_agent": SWE,
+    "openhands": OPENHANDS,
+    "plain": PLAIN,
+}
+
+
+def lines(rows: list[dict[str, object]]) -> list[str]:
+    return [json.dumps(row) + "\n" for row in rows]
+
+
+def events(text: list[str], tally: Tally | None = None) -> list[Event]:
+    return list(sniff.read(text, tally=tally or Tally()))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_recognised_and_read_as_the_same_story(name: str) -> None:
+    text = lines(FORMATS[name])
+    assert sniff.sniff(text) == name
+    found = events(text)
+    (call,) = [one for one in found if isinstance(one, ToolCall)]
+    (result,) = [one for one in found if isinstance(one, ToolResult)]
+    assert (call.act, call.paths) == (Act.READ, ("a.py",))
+    assert (result.call, result.error) == (call.call, True)
+    assert "no" in result.text
+    assert [one.text for one in found if isinstance(one, Reasoning)] == ["I look"]
+    assert [one.text for one in found if isinstance(one, UserText)] == ([] if name == "swe_agent" else ["fix it"])
+    assert isinstance(found[-1], SessionComplete)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_replay_gives_the_same_ids_and_no_two_events_share_one(name: str) -> None:
+    text = lines(FORMATS[name])
+    ids = [one.id for one in events(text)]
+    assert ids == [one.id for one in events(text)]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_broken_lines_are_counted_and_the_rest_is_read(name: str) -> None:
+    text = lines(FORMATS[name])
+    if name == "swe_agent":
+        tally = Tally()
+        assert events([text[0][:-20]], tally) == []
+        assert tally.broken == 1
+        return
+    tally = Tally()
+    hostile = [*text[:1], "{\n", "[" * 100_000 + "\n", "\0\ud800\n", "null\n", '"x"\n', "NaN\n", *text[1:]]
+    assert [one.id for one in events(hostile, tally)] == [one.id for one in events(text)]
+    assert tally.broken == 6
+
+
+WRONG: list[object] = [
+    None,
+    0,
+    -1,
+    1e400,
+    True,
+    "",
+    "x" * 5000,
+    [],
+    [None, 1, "a"],
+    {},
+    {"type": 3},
+    [{"type": "text"}],
+]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_value_of_any_wrong_shape_raises_nothing(name: str) -> None:
+    def twisted(value: object, wrong: object) -> list[object]:
+        if isinstance(value, dict):
+            return [{**value, key: other} for key in value for other in [wrong, *twisted(value[key], wrong)]]
+        if isinstance(value, list):
+            return [
+                [*value[:at], other, *value[at + 1 :]]
+                for at in range(len(value))
+                for other in [wrong, *twisted(value[at], wrong)]
+            ]
+        return []
+
+    read = 0
+    for wrong in WRONG:
+        for rows in twisted(FORMATS[name], wrong):
+            assert isinstance(rows, list)
+            tally = Tally()
+            list(sniff.READERS[name]([json.dumps(row) + "\n" for row in rows], tally=tally))
+            read += tally.lines
+    assert read > 100
+
+
+def test_a_file_in_no_known_format_has_no_events_and_every_line_is_counted() -> None:
+    tally = Tally()
+    assert events(["hello\n", '{"a": 1}\n'], tally) == []
+    assert (tally.lines, tally.broken) == (2, 2)
+
+
+def test_unknown_kinds_are_counted_by_name() -> None:
+    tally = Tally()
+    events(lines([*PLAIN, {"k": "dream", "s": "s"}]), tally)
+    assert tally.unknown == {"dream": 1}
+
+
+def test_ten_megabytes_of_output_are_clipped_and_their_size_is_kept() -> None:
+    rows = [*PLAIN, {"k": "tool", "s": "s", "id": "big", "tool": "Bash", "args": {}, "result": "x" * 10_000_000}]
+    big = next(one for one in events(lines(rows)) if isinstance(one, ToolResult) and one.call == "big")
+    assert big.size == 10_000_000
+    assert len(big.text) < 5_000
+
+
+def test_a_refusal_by_a_person_is_marked() -> None:
+    rows = [{**PLAIN[2], "result": "The user doesn't want to proceed with this tool use."}]
+    (result,) = [one for one in events(lines(rows)) if isinstance(one, ToolResult)]
+    assert result.rejected
+
+
+def test_a_call_dropped_because_another_failed_is_no_error() -> None:
+    rows = [{**PLAIN[2], "result": "<tool_use_error>Sibling tool call errored</tool_use_error>"}]
+    (result,) = [one for one in events(lines(rows)) if isinstance(one, ToolResult)]
+    assert not result.error
+
+
+def test_files_outside_the_project_are_no_project_files() -> None:
+    rows = [{**PLAIN[2], "args": {"file_path": path}} for path in ("/etc/passwd", "../../x", "~/x", "./src/../b.py")]
+    assert [one.paths for one in events(lines(rows)) if isinstance(one, ToolCall)] == [(), (), (), ("b.py",)]
+
+
+def test_a_submitted_trajectory_succeeded_and_another_exit_failed() -> None:
+    for status, outcome in (("submitted", Outcome.SUCCESS), ("exit_cost", Outcome.FAILURE)):
+        last = events(lines([{**SWE[0], "info": {"exit_status": status}}]))[-1]
+        assert isinstance(last, SessionComplete)
+        assert last.outcome is outcome
+
+
+@pytest.mark.skipif(not TRACES.is_dir(), reason="the trace sets are not beside this checkout (../shared/data/traces)")
+@pytest.mark.parametrize(
+    ("file", "name", "calls", "errors"),
+    [("claude_code", "claude_code", 25, 4), ("codex_cli", "codex", 98, 4), ("copilot_cli", "copilot", 68, 1)],
+)
+def test_a_real_transcript_is_read_whole(file: str, name: str, calls: int, errors: int) -> None:
+    with gzip.open(TRACES / "raw_formats" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as opened:
+        text = opened.readlines()
+    tally = Tally()
+    assert sniff.sniff(text) == name
+    found = events(text, tally)
+    results = [one for one in found if isinstance(one, ToolResult)]
+    made = [one for one in found if isinstance(one, ToolCall)]
+    assert (len(made), len(results), sum(one.error for one in results)) == (calls, calls, errors)
+    assert {one.call for one in made} == {one.call for one in results}
+    assert any(isinstance(one, StepComplete) for one in found)
+    assert not any(path.startswith("/") for one in made for path in one.paths)
+    assert (tally.broken, dict(tally.unknown)) == (0, {})

@@ -1,0 +1,125 @@
+"""Fingerprints, language and deeds: what is the same trouble, what is a turn, what a call amounts to."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.observer.deeds import deed
+from recollect.observer.events import Act
+from recollect.observer.fingerprint import fingerprint
+from recollect.observer.language import Turn, agent_turn, user_turn
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("src/a.go:12:3: undefined: foo", "cmd/x/b.go:991:17: undefined: foo"),
+        ("KeyError: 'alpha'", "KeyError: 'beta'"),
+        ("fatal: bad object 3f2a9c1d0", "fatal: bad object 99ab01cd2"),
+        ("segfault error at 0x7ffe01", "segfault error at 0x10"),
+        ("Exit code 1\nerror: port 80 refused", "Exit code 2\nerror: port 8080 refused"),
+        ("<tool_use_error>File has not been read yet.</tool_use_error>", "File has not been read yet."),
+        ("job 6b1f0c1e-1111-4222-8333-abcdefabcdef failed", "job 0b1f0c1e-9999-4222-8333-abcdefabcdef failed"),
+    ],
+)
+def test_the_same_trouble_elsewhere_has_the_same_fingerprint(one: str, other: str) -> None:
+    assert fingerprint(one).key == fingerprint(other).key
+
+
+def test_text_a_tool_quotes_back_is_not_taken_for_the_trouble() -> None:
+    told = "<tool_use_error>Found 2 matches of the string to replace.\nString: return fmt.Errorf(x)</tool_use_error>"
+    assert fingerprint(told).line == "Found 2 matches of the string to replace."
+
+
+def test_the_exact_line_is_told_before_a_summary() -> None:
+    assert fingerprint("[lint] ERROR task failed\nx.go:3: error is not nil").line == "x.go:3: error is not nil"
+    assert fingerprint("[lint] ERROR task failed").line == "[lint] ERROR task failed"
+
+
+def test_other_troubles_have_other_fingerprints() -> None:
+    texts = ["undefined: foo", "undefined: bar", "permission denied", "KeyError: 'x'", "ValueError: 'x'", ""]
+    assert len({fingerprint(text).key for text in texts}) == len(texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I was wrong about the cache.",
+        "My mistake, the path differs.",
+        "Let me reconsider the design.",
+        "I initially thought it was cached.",
+        "Correction: it is per user.",
+        "Wait, that isn't the handler.",
+        "Actually, it reads the file, not the index of it.",
+        "Turns out the flag is not used.",
+    ],
+)
+def test_an_agent_correcting_itself_is_heard(text: str) -> None:
+    said = agent_turn(f"Looking at the code. {text}")
+    assert said is not None
+    assert (said.turn, said.sentence) == (Turn.OWN, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This approach won’t work.",
+        "I should abandon this approach.",
+        "Let me try a different approach.",
+        "Docker is not available in this sandbox.",
+        "That is a dead end.",
+        "That didn't work.",
+    ],
+)
+def test_a_dead_end_is_heard(text: str) -> None:
+    said = agent_turn(text)
+    assert said is not None
+    assert said.turn is Turn.DEAD_END
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No, use uv",
+        "that's wrong",
+        "I told you to use uv",
+        "don't use mocks",
+        "you forgot the test",
+        "revert that please",
+        "why did you delete it?",
+    ],
+)
+def test_a_user_correcting_is_heard(text: str) -> None:
+    assert user_turn(text) is not None
+
+
+@pytest.mark.parametrize("text", ["", "no problem, go on", "thanks, now add a test", "wait for CI", "The tests pass."])
+def test_ordinary_talk_is_no_turn(text: str) -> None:
+    assert user_turn(text) is None
+    assert agent_turn(text) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "act", "paths", "subject"),
+    [
+        ("cd /p && cat src/a.py | head", Act.READ, ("src/a.py",), None),
+        ("sed -n '1,20p' /p/a.py", Act.READ, ("a.py",), None),
+        ("sed -i 's/a b/c/' a.py", Act.EDIT, ("a.py",), None),
+        ("rg -n 'func Foo|Bar' src", Act.SEARCH, (), "func Foo|Bar"),
+        ("FOO=1 sudo curl https://x", Act.EXTERNAL, (), None),
+        ("go test ./...", Act.RUN, (), "go test ./..."),
+        ("echo 'never closed", Act.RUN, (), None),
+        ("", Act.RUN, (), ""),
+    ],
+)
+def test_a_shell_command_is_read_as_the_deed_it_is(
+    command: str, act: Act, paths: tuple[str, ...], subject: str | None
+) -> None:
+    done = deed("Bash", {"command": command}, "/p")
+    assert (done.act, done.paths) == (act, paths)
+    assert subject is None or done.subject == subject
+
+
+def test_a_patch_names_the_files_it_edits() -> None:
+    patch = "*** Begin Patch\n*** Update File: /p/a.py\n@@\n*** Add File: b.py\n*** End Patch"
+    assert deed("apply_patch", patch, "/p").paths == ("a.py", "b.py")
