@@ -13,7 +13,7 @@ from recollect.recall.question import Question, is_standing_order, states_prefer
 from recollect.store.memories import Cut, Nearby
 from recollect.store.store import Store
 
-_LEADERS = 16  # best candidates of each channel whose neighbours are looked at too
+_LEADERS = 24  # best candidates of each channel whose neighbours are looked at too
 _STEP = 2  # turns on either side of a leader that become candidates themselves
 _WISHES = 40  # standing wishes that are weighed when something is asked for
 _WISH_WORDS = ("always", "never", "prefer", "rather", "insist", "prioritize", "from now on", "whenever I ask")

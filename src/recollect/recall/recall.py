@@ -219,6 +219,6 @@ def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores)
 
 
 _SECOND = ("hypothesis", "feedback", "expansion")  # the channels of a second look count as much as the dense one
-_MOST_WEIGHED = 120  # candidates by rank that are looked at closely; 90 cost half a point, more than 120 gain nothing
+_MOST_WEIGHED = 120  # candidates by rank that are looked at closely: costs a fifth of a point, 90 would cost half
 _MOST_SCORED = 90  # candidates by relevance; what is known of a memory does not lift one from farther down
 _MOST_READ = 2_000  # characters of a question that its cues are looked for in
