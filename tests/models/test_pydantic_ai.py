@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -42,3 +45,19 @@ def test_a_provider_that_fails_is_down() -> None:
 
     with pytest.raises(ModelDown, match="503"):
         PydanticAIModel(FunctionModel(fail)).text("x", most=10)
+
+
+def test_a_call_from_a_fresh_thread_leaves_no_event_loop_open() -> None:
+    from pydantic_ai.models.test import TestModel
+
+    def still_open() -> int:
+        found = (one for one in gc.get_objects() if isinstance(one, asyncio.AbstractEventLoop))
+        return sum(not loop.is_closed() for loop in found)
+
+    def call() -> int:
+        before = still_open()
+        PydanticAIModel(TestModel(custom_output_text="Hello.")).text("Hi", most=10)
+        return still_open() - before
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(call).result() == 0

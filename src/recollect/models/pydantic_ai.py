@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,7 +35,8 @@ class PydanticAIModel:
 
         try:
             agent = library.Agent(self._model, output_type=output, system_prompt=system, retries=1)
-            result = agent.run_sync(prompt, model_settings={"max_tokens": most, "temperature": 0})
+            # Not `run_sync`: it leaves an open event loop behind in every thread that calls it.
+            result = asyncio.run(agent.run(prompt, model_settings={"max_tokens": most, "temperature": 0}))
         except exceptions.UnexpectedModelBehavior as error:
             raise ModelWrong(self.model, str(error)) from None
         except (exceptions.ModelHTTPError, exceptions.UserError, OSError) as error:
