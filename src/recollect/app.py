@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from recollect.dialogue.room import Room
     from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
+    from recollect.models.port import LanguageModel, Model
     from recollect.remember.forget import Forgotten
     from recollect.remember.hand import Hand
     from recollect.remember.undo import Undone
@@ -72,10 +73,12 @@ class Recollect:
         documents: Mapping[str, Any] = MappingProxyType({}),
         see_code: Callable[[Senses], Senses] = as_it_is,
         dialogue: Callable[[], Room] | None = None,
+        model: Model | None = None,
         chores: Callable[[], Sequence[Chore]] = tuple,
     ) -> None:
         self._store = store
         self._dialogue = dialogue
+        self._model = model
         self._chores = chores
         self._embedder = embedder
         self._personal = personal  # the person's own memories, recalled beside the project's
@@ -314,6 +317,7 @@ class Recollect:
             identity=self._identity,
             hand=lambda: self._hand(""),
             settings=self._documents,
+            model=self._for("documents"),
         )
 
     @cached_property
@@ -330,7 +334,12 @@ class Recollect:
             identity=self._identity,
             search=lambda text, k: self.recall(text, k=k, filter=passages, track=False),
             indexed=self._sees_code,
+            model=self._for("code"),
         )
+
+    def _for(self, feature: str) -> Callable[[], LanguageModel] | None:
+        """The configured language model, on the budget of one feature."""
+        return None if self._model is None else partial(self._model, feature, None)
 
     def _sees_code(self) -> None:
         self._senses = self._see_code(self._senses)

@@ -24,10 +24,10 @@ from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.core.ports import Chore
-    from recollect.dialogue.room import Model, Room
+    from recollect.dialogue.room import Room
     from recollect.embed.port import Embedder
     from recollect.entities.pipeline import Finder
-    from recollect.models.port import LanguageModel
+    from recollect.models.port import LanguageModel, Model
     from recollect.recall.channels.dense import DenseChannel
 
 MEMORY = ":memory:"
@@ -94,7 +94,7 @@ def open(
         dense=dense,
         tier=_tier(embedder),
         reranker=reranker,
-        writer=None if governed is None else _Writer(governed),
+        writer=None if governed is None else partial(governed, "widen", None),
         changes=_changes(file),
         notes=(*notes, *missing, *trouble),
     )
@@ -117,6 +117,7 @@ def open(
         documents=chosen.documents,
         see_code=see_code,
         dialogue=room,
+        model=governed,
         chores=lambda: _chores(room(), embedder),
     )
 
@@ -158,19 +159,6 @@ def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageMod
         return Governed(inner, store.spend, caps, clock, feature, session)
 
     return governed
-
-
-class _Writer:
-    """The language model as a second look needs it: it makes up an answer."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    def write(self, prompt: str) -> str:
-        return self._model("widen", None).text(prompt, most=_MOST_IMAGINED).text
-
-
-_MOST_IMAGINED = 120  # tokens of an answer that is made up to be looked for
 
 
 def _dialogue(

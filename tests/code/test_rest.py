@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,12 @@ from recollect.code.cochange import MEGA, History, blended, churn, cochange
 from recollect.code.modules import layered
 from recollect.code.parse import parse
 from recollect.code.uses import read_use
-from recollect.core.errors import BadScip
+from recollect.core.errors import BadScip, NoModel
 from recollect.files.git import Change, Commit, followed
 from recollect.interfaces.cli import main
 from recollect.store.check import check
 from recollect.store.repair import rebuild
+from recollect.testing.fakes import ScriptedModel
 
 Tree = Callable[[dict[str, str]], Path]
 SHOP = {
@@ -308,32 +310,30 @@ def test_a_broken_scip_index_is_told_and_changes_nothing(
 # --- the semantic layer --------------------------------------------------------------------------------------------
 
 
-class Scripted:
-    name = "scripted"
-
-    def __init__(self, *answers: dict[str, object]) -> None:
-        self.asked: list[str] = []
-        self._answer = "\n".join(json.dumps(one) for one in answers) + "\nnot json\n"
-
-    def complete(self, prompt: str, *, most_tokens: int) -> str:
-        self.asked.append(prompt)
-        return self._answer
-
-
-def test_a_model_adds_relations_between_real_nodes_only_within_its_budget(indexed: Recollect, tree: Tree) -> None:
-    indexed.code.index(tree(SHOP), passages=False)
-    model = Scripted(
+def test_a_model_adds_relations_between_real_nodes_only_within_its_budget(tree: Tree) -> None:
+    said = [
         {"source": "shop/view.py:show", "type": "flows_to", "target": "shop/tax.py:other", "confidence": 1.0},
         {"source": "shop/view.py:show", "type": "flows_to", "target": "made/up.py", "confidence": 1.0},
         {"source": "shop/view.py:show", "type": "loves", "target": "shop/tax.py:other"},
-    )
-    done = indexed.code.analyse(model)
-    assert (done.modules, done.edges, done.refused) == (1, 1, 2)
-    assert "shop/cart.py:total calls shop/tax.py:rate" in model.asked[0]
-    (edge,) = [e for e in indexed.store.graph.edges() if e.origin == "llm"]
-    assert (edge.layer, edge.confidence) == ("semantic", 0.8)
-    assert "shop/tax.py:other" in {one.node for one in indexed.code.trace("shop/view.py:show").nodes}
-    assert indexed.code.analyse(model, budget=10).modules == 0
+    ]
+    model = ScriptedModel("\n".join(json.dumps(one) for one in said) + "\nnot json\n")
+    with recollect.open(":memory:", project="test", model=model) as indexed:
+        indexed.code.index(tree(SHOP), passages=False)
+        done = indexed.code.analyse()
+        assert (done.modules, done.edges, done.refused) == (1, 1, 2)
+        assert "shop/cart.py:total calls shop/tax.py:rate" in model.asked[0]
+        (edge,) = [e for e in indexed.store.graph.edges() if e.origin == "llm"]
+        assert (edge.layer, edge.confidence) == ("semantic", 0.8)
+        assert "shop/tax.py:other" in {one.node for one in indexed.code.trace("shop/view.py:show").nodes}
+        assert indexed.code.analyse(budget=10).modules == 0
+        costs = indexed.store.spend.by_feature(datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
+        assert [cost.feature for cost in costs] == ["code"]
+
+
+def test_without_a_configured_model_the_semantic_layer_says_what_it_needs(indexed: Recollect, tree: Tree) -> None:
+    indexed.code.index(tree(SHOP), passages=False)
+    with pytest.raises(NoModel):
+        indexed.code.analyse()
 
 
 # --- care ----------------------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from embed.embed_tools import TOKENS, pack_of, put
+from recollect.embed.encoder import padded
 from recollect.embed.errors import EmbedderWrong, PackCorrupt
-from recollect.embed.onnx import OnnxEmbedder, padded, pooled
+from recollect.embed.onnx import OnnxEmbedder, pooled
 from recollect.embed.packs import PACKS, Pack, installed
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'recollect[onnx]'")

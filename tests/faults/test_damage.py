@@ -159,6 +159,8 @@ def test_damage_to_the_name_of_the_project_does_not_make_its_memories_vanish_unn
         damaged = sample.content[:place] + altered + sample.content[place + 1 :]
         fates[_fate(quick_path / "memory.db", damaged, sample)] += 1
     report(f"damaged project names: {fates.total()}, fates: {dict(fates)}")
+    assert fates.total() == len(sample.told.project)
+    assert "unaffected" not in fates
 
 
 def test_a_sound_store_is_not_called_damaged_by_a_process_that_searched_it_before_others_wrote(

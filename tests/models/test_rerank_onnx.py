@@ -10,11 +10,12 @@ import pytest
 
 from embed.embed_tools import TOKENS, pack_of, put
 from embed.test_onnx import FLOAT, INT64, constant, field, integer, node, value
+from recollect.embed.encoder import padded
 from recollect.embed.errors import PackCorrupt, PackMissing
 from recollect.embed.packs import Pack, installed
 from recollect.embed.wordpiece import WordPiece
 from recollect.models.rerank.errors import RerankerDown, RerankerWrong
-from recollect.models.rerank.onnx import OnnxReranker, fed_with, marks_of, pair
+from recollect.models.rerank.onnx import OnnxReranker, marks_of, pair
 from recollect.models.rerank.packs import PACKS
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'recollect[onnx]'")
@@ -80,7 +81,7 @@ def test_a_pair_fits_and_neither_text_is_lost() -> None:
 
 
 def test_padding_is_masked() -> None:
-    fed = fed_with([([2, 3], [0, 1]), ([2, 5, 3], [0, 0, 1])], pad=9)
+    fed = padded([[2, 3], [2, 5, 3]], pad=9, types=[[0, 1], [0, 0, 1]])
     assert fed["input_ids"].tolist() == [[2, 3, 9], [2, 5, 3]]
     assert fed["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
     assert fed["token_type_ids"].tolist() == [[0, 1, 0], [0, 0, 1]]

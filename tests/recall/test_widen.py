@@ -18,25 +18,26 @@ from recollect.core.query import Briefing, Candidate, Query, Reading
 from recollect.recall.recall import Senses, recall
 from recollect.recall.recipes import MEASURED, SEED, Recipe, Widening
 from recollect.recall.widen import expansion, is_weak, widen
-from recollect.testing.fakes import WordEmbedder
+from recollect.testing.fakes import ScriptedModel, WordEmbedder
 
 ALWAYS = Widening(enough=10**6, feedback=True)
 
 
 class Scripted:
-    """A language model that says what it is told to, and keeps the prompts."""
+    """Chooses a language model that says what it is told to, and keeps the prompts."""
 
     def __init__(self, answer: str = "", error: Exception | None = None, wait: threading.Event | None = None) -> None:
-        self.answer, self.error, self.wait = answer, error, wait
-        self.prompts: list[str] = []
+        self.model = ScriptedModel(error if error is not None else answer)
+        self.wait = wait
 
-    def write(self, prompt: str) -> str:
-        self.prompts.append(prompt)
+    @property
+    def prompts(self) -> list[str]:
+        return self.model.asked
+
+    def __call__(self) -> ScriptedModel:
         if self.wait is not None:
             self.wait.wait(30)
-        if self.error is not None:
-            raise self.error
-        return self.answer
+        return self.model
 
 
 @pytest.fixture
@@ -145,7 +146,9 @@ def test_the_seed_recipe_can_look_again_too(memory: Recollect) -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "\0", "字", "word " * 10_000])
 def test_any_question_is_safe(memory: Recollect, text: str) -> None:
-    asked(memory, text, ALWAYS, writer=Scripted("x"))
+    found = asked(memory, text, ALWAYS, writer=Scripted("x"))
+    assert len(found.hits) <= Query(text).k
+    assert not any("widen: " in note for note in found.notes)  # nothing went wrong on the way
 
 
 def test_an_empty_store_is_looked_at_twice_without_harm() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollect.code.impact import DEPTH, MOST, Impact, reach
 from recollect.code.index import Indexed, Progress, quiet
-from recollect.core.errors import CodeNotIndexed, InvalidField
+from recollect.core.errors import CodeNotIndexed, InvalidField, NoModel
 from recollect.core.ports import Identity
 from recollect.core.query import Briefing, Hit
 from recollect.remember.hand import Hand
@@ -19,8 +19,9 @@ from recollect.store.store import Store
 if TYPE_CHECKING:
     from recollect.code.modules import ModuleMap
     from recollect.code.scip import Imported
-    from recollect.code.semantic import Analysed, LanguageModel
+    from recollect.code.semantic import Analysed
     from recollect.code.workers import Workers
+    from recollect.models.port import LanguageModel
 
 _ROOT, _RUNNING, _HEAD = "code-root", "code-indexing", "code-head"
 
@@ -37,8 +38,10 @@ class Code:
         identity: Identity,
         search: Callable[[str, int], Briefing],
         indexed: Callable[[], None],
+        model: Callable[[], LanguageModel] | None = None,
     ) -> None:
         self._store, self._root = store, root
+        self._model = model
         self._hand, self._identity = hand, identity
         self._search, self._indexed = search, indexed
         self._workers: Workers | None = None
@@ -114,13 +117,15 @@ class Code:
         prefix = below.strip("/") + "/" if below.strip("/") else ""
         return import_scip(Path(path), self._store, below=prefix)
 
-    def analyse(self, model: LanguageModel, *, budget: int = 50_000) -> Analysed:
-        """Have a language model add the semantic layer, within a budget of tokens."""
+    def analyse(self, *, budget: int = 50_000) -> Analysed:
+        """Have the configured language model add the semantic layer, within a budget of tokens."""
         from recollect.code.semantic import analyse
 
         if not self._store.has_code():
             raise CodeNotIndexed
-        return analyse(self._store, model, budget=budget)
+        if self._model is None:
+            raise NoModel("The semantic layer")
+        return analyse(self._store, self._model(), budget=budget)
 
     # --- asking it ------------------------------------------------------------------------------------------------
 

@@ -10,27 +10,21 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from recollect.code.modules import ModuleMap, folder, module_map
 from recollect.code.weights import SEMANTIC, WEIGHTS
 from recollect.store.graph import EdgeRow
 from recollect.store.store import Store
 
+if TYPE_CHECKING:
+    from recollect.models.port import LanguageModel
+
 MOST_NODES = 120  # of one module shown to the model
 MOST_USES = 200
 ANSWER = 1_500  # tokens of one answer
 SUREST = 0.8  # a model is never as sure as a parser
 _LETTERS = 4  # characters of a token, roughly
-
-
-class LanguageModel(Protocol):
-    """Completes a prompt. May raise; the layer then stays as far as it got."""
-
-    @property
-    def name(self) -> str: ...
-
-    def complete(self, prompt: str, *, most_tokens: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,7 @@ def analyse(store: Store, model: LanguageModel, *, budget: int) -> Analysed:
         cost = len(asked) // _LETTERS + ANSWER
         if spent + cost > budget:
             break
-        answer = model.complete(asked, most_tokens=ANSWER)
+        answer = model.text(asked, most=ANSWER).text
         spent += len(asked) // _LETTERS + len(answer) // _LETTERS
         kept, dropped = _kept(store, path, answer)
         edges, refused, done = edges + kept, refused + dropped, done + 1

@@ -329,6 +329,18 @@ class ExtraMissing(RecollectError):
         super().__init__(f"{what} needs the Python package {package}.", hint=f"Run `pip install 'recollect[{extra}]'`.")
 
 
+class NoModel(Refused):
+    """Something that only a language model can do was asked for, and none is configured."""
+
+    code = "no-model"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} needs a language model, and none is configured.",
+            hint='Set `model = "ollama:MODEL"`, "openai:MODEL" or "URL#MODEL" in `.recollect/config.toml`.',
+        )
+
+
 class ModelDown(RecollectError):
     """The language model gave no answer; asking again later may help. Nothing was lost."""
 

@@ -29,13 +29,13 @@ from recollect.dialogue.tally import outdoes
 from recollect.entities.resolve import link
 from recollect.privacy.scan import redact
 from recollect.recall.read import read
+from recollect.recall.recipes import PLAIN_COLUMNS
 from recollect.remember import acts
 from recollect.remember.remember import remember
 from recollect.remember.resolve import conflict
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 ACTOR = "consolidation"
-_COLUMNS = (1.0, 0.8, 0.3)  # BM25 weights: any order will do, the likeness decides
 _EVERY = Filter(kinds=frozenset({Kind.FACT}), statuses=frozenset(Status))
 
 
@@ -75,7 +75,7 @@ def save(
 def candidates(content: str, room: Room, *, limit: int = CANDIDATES) -> list[Memory]:
     """Stored facts, whatever became of them, that share the most words with a statement."""
     store = room.store
-    best, _ = store.memories.by_keyword(read(Query(content)), _EVERY, store.project, weights=_COLUMNS, limit=limit)
+    best, _ = store.memories.by_keyword(read(Query(content)), _EVERY, store.project, weights=PLAIN_COLUMNS, limit=limit)
     return [memory for memory, _ in best]
 
 

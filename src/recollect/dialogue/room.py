@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.core.ports import Clock, Identity, Projector
 from recollect.entities.pipeline import Pipeline
-from recollect.models.port import LanguageModel
+from recollect.models.port import Model
 from recollect.recall.recall import Senses
 from recollect.remember.hand import Hand
 from recollect.store.store import Store
-
-Model = Callable[[str, str | None], LanguageModel]  # a model for one feature and, where there is one, a session
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.chores import quiet
 from recollect.core.documents import Document, Related
 from recollect.core.errors import StoreError
 from recollect.core.ports import Clock, Identity
@@ -23,12 +24,9 @@ if TYPE_CHECKING:
     from recollect.documents.check import Checked
     from recollect.documents.gc import GcPlan
     from recollect.documents.index import Summary
+    from recollect.models.port import LanguageModel
 
 _FOLDER = ".recollect"
-
-
-def quiet(done: int, waiting: int) -> None:
-    """Progress that nobody watches."""
 
 
 class Docs:
@@ -43,8 +41,10 @@ class Docs:
         identity: Identity,
         hand: Callable[[], Hand],
         settings: Mapping[str, Any],
+        model: Callable[[], LanguageModel] | None = None,
     ) -> None:
         self._store = store
+        self._model = model
         own = [channel for channel in senses.channels if channel.name != "personal"]
         # The files say themselves what holds and what belongs together.
         self._senses = replace(senses, channels=own, changes=None, anchors=None, companions=None)
@@ -160,7 +160,7 @@ class Docs:
         from recollect.documents.detector import detector as named
 
         home = self.base if base is None else Path(os.path.realpath(base))
-        chosen = named(detector or self.layout.detector)
+        chosen = named(detector or self.layout.detector, self._model)
         if between:
             return checks.check_documents(between, home, chosen)
         if change is not None:

@@ -6,22 +6,21 @@ What the model is, and what it may cost, is its owner's affair; here is only the
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib.resources import files
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from recollect.documents.detector import Detector, Judgement, leveled
+
+if TYPE_CHECKING:
+    from recollect.models.port import LanguageModel
 
 WARN = 0.5
 REJECT = 0.75
 WORTH_ASKING = 0.2  # score of the plain detector from which on the model is asked
 _LONGEST = 2_000  # characters of each statement that are shown to the model
+_MOST = 60  # tokens of an answer: a number and a short reason
 _ANSWER = re.compile(r"^\s*(\d{1,3})\b[\s.:–-]*(.*)")
-
-
-class Asks(Protocol):
-    """Something that answers a prompt in words. May raise; the plain judgement then stands."""
-
-    def ask(self, prompt: str) -> str: ...
 
 
 class Asked:
@@ -29,7 +28,7 @@ class Asked:
 
     name = "model"
 
-    def __init__(self, model: Asks, first: Detector) -> None:
+    def __init__(self, model: Callable[[], LanguageModel], first: Detector) -> None:
         self._model = model
         self._first = first
         self._prompt = files("recollect.documents").joinpath("prompts/contradiction.txt").read_text(encoding="utf-8")
@@ -39,7 +38,7 @@ class Asked:
         if plain.score < WORTH_ASKING:
             return plain
         try:
-            said = self._model.ask(self._filled(claim, known))
+            said = self._model().text(self._filled(claim, known), most=_MOST).text
         except Exception as error:  # a stranger's model: whatever it raises, there is still a judgement
             return Judgement(plain.score, plain.level, (*plain.reasons, f"the model did not answer: {error}"))
         found = _ANSWER.match(said)

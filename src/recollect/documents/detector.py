@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from recollect.core.errors import UnknownChoice
+from recollect.core.errors import NoModel, UnknownChoice
+
+if TYPE_CHECKING:
+    from recollect.models.port import LanguageModel
 
 Level: TypeAlias = Literal["reject", "warn", "allow"]
 
@@ -48,10 +51,17 @@ def _opposition() -> Detector:
 
 
 DETECTORS: Mapping[str, Callable[[], Detector]] = {"opposition": _opposition, "lexical": _lexical}
+MODEL = "model"  # the default one, and where it hesitates the configured language model
 
 
-def detector(name: str) -> Detector:
-    """The detector of that name; an error lists those there are."""
+def detector(name: str, model: Callable[[], LanguageModel] | None = None) -> Detector:
+    """The detector of that name; an error lists those there are, or says that no language model is configured."""
+    if name == MODEL:
+        from recollect.documents.asked import Asked
+
+        if model is None:
+            raise NoModel("The detector that asks a language model")
+        return Asked(model, _opposition())
     if name not in DETECTORS:
-        raise UnknownChoice("detector", name, DETECTORS)
+        raise UnknownChoice("detector", name, [*DETECTORS, MODEL])
     return DETECTORS[name]()

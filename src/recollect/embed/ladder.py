@@ -108,7 +108,8 @@ def _embedder_of(pack: Pack, here: Here) -> Choice:
         from recollect.embed.static import StaticEmbedder
 
         return Choice(StaticEmbedder(pack, here.folder))
-    from recollect.embed.onnx import RUNTIME, OnnxEmbedder
+    from recollect.embed.encoder import RUNTIME
+    from recollect.embed.onnx import OnnxEmbedder
 
     if not here.has_module(RUNTIME):
         return _nothing(f"The model pack {pack.name} needs {RUNTIME}: `pip install 'recollect[onnx]'`.")

@@ -1,4 +1,4 @@
-"""A few threads for a reranker. They are daemons: an answer nobody waits for any more must not keep a process alive."""
+"""A few threads for a model. They are daemons: an answer nobody waits for any more must not keep a process alive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def each(act: Callable[[Item], None], items: Iterable[Item], *, most: int) -> No
         except BaseException as error:  # carried over to the caller, whatever it is
             failures.append(error)
 
-    threads = [Thread(target=work, name="rerank", daemon=True) for _ in range(min(most, count) - 1)]
+    threads = [Thread(target=work, name="model", daemon=True) for _ in range(min(most, count) - 1)]
     for thread in threads:
         thread.start()
     work()

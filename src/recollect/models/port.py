@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class LanguageModel(Protocol):
     def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
         """An answer that fits a JSON schema, of at most `most` tokens."""
         ...
+
+
+Model: TypeAlias = Callable[[str, str | None], LanguageModel]  # for one feature and, where there is one, a session
 
 
 def estimate(text: str) -> int:

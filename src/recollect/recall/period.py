@@ -12,12 +12,12 @@ from recollect.core.errors import InvalidField
 from recollect.core.query import Filter, Query
 from recollect.core.records import Memory
 from recollect.recall.read import read
+from recollect.recall.recipes import PLAIN_COLUMNS
 from recollect.recall.when import Window
 from recollect.store.store import Store
 
 _BESIDE = 3  # sessions on either side of an event that are looked at
 _AROUND_EVENT = timedelta(days=7)  # "around the migration", when only its day is known
-_COLUMNS = (1.0, 0.8, 0.3)  # of the keyword index, as the recipes have them
 
 
 def narrowed(query: Query, store: Store) -> tuple[Query, tuple[str, ...]]:
@@ -65,7 +65,7 @@ def _event(named: str, filter: Filter, store: Store) -> Memory | None:
     if not words:
         return None
     wanted = replace(filter, sessions=frozenset(), since=None, until=None)
-    found, _ = store.memories.by_keyword(read(Query(named)), wanted, store.project, weights=_COLUMNS, limit=20)
+    found, _ = store.memories.by_keyword(read(Query(named)), wanted, store.project, weights=PLAIN_COLUMNS, limit=20)
     stems = set(store.memories.tokens([" ".join(words)])[0])
     texts = store.memories.tokens([memory.content for memory, _ in found])
     return next((memory for (memory, _), said in zip(found, texts, strict=True) if stems <= set(said)), None)

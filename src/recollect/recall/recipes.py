@@ -101,6 +101,9 @@ class Widening:
     deadline: float = 8.0  # seconds for the language model, which takes its time
 
 
+PLAIN_COLUMNS = (1.0, 0.8, 0.3)  # BM25 weights of the index columns for a look-up that no recipe governs
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """One named set of weights."""
@@ -110,7 +113,7 @@ class Recipe:
     depth: Mapping[str, int] = field(default_factory=lambda: {"keyword": 20, "dense": 30, "graph": 15, "entity": 15})
     deadline: float = 3.0  # seconds; a late channel is named in the notes, not awaited
     # BM25 weights of the index columns: the text, the names in it, the words around it
-    columns: tuple[float, float, float] = (1.0, 0.8, 0.3)
+    columns: tuple[float, float, float] = PLAIN_COLUMNS
     # fuse: weight of each channel by query type, and the damping of reciprocal ranks
     channels: Mapping[QueryType, Mapping[str, float]] = field(default_factory=dict)
     damping: int = 60

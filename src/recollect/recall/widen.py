@@ -9,10 +9,10 @@ its own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from recollect.core.ports import Channel
 from recollect.core.query import Candidate, Query, Reading
@@ -23,20 +23,19 @@ from recollect.recall.read import is_telling
 from recollect.recall.recipes import Widening
 
 if TYPE_CHECKING:
+    from recollect.models.port import LanguageModel
     from recollect.store.store import Store
 
 _PROMPT = Path(__file__).with_name("hypothesis.txt")
 _ASKED = 1_000  # characters of the question that the language model is shown
 _ANSWER = 2_000  # characters of its answer that are embedded
+_IMAGINED = 120  # tokens of the answer that is made up
 _LEAST_WORD = 3  # letters of an expansion word
 _SHARED = 2  # leading results that must hold it: one alone may be about anything
 _COMMON = 0.1  # share of all memories from which on a word tells nothing
 
 
-class Writer(Protocol):
-    """A language model, as far as widening needs one. May raise."""
-
-    def write(self, prompt: str) -> str: ...
+Writer: TypeAlias = "Callable[[], LanguageModel]"  # chosen when first needed, and then it may raise
 
 
 class Meaning(Protocol):
@@ -103,7 +102,7 @@ def _by_hypothesis(query: Query, how: Widening, dense: Meaning, writer: Writer, 
     prompt = _PROMPT.read_text(encoding="utf-8").replace("{question}", query.text[:_ASKED])
 
     def imagine() -> Any:
-        answer = writer.write(prompt).strip()[:_ANSWER]
+        answer = writer().text(prompt, most=_IMAGINED).text.strip()[:_ANSWER]
         if not answer:
             raise ValueError("the language model wrote nothing")
         return dense.said(answer)

@@ -25,6 +25,7 @@ def arguments_code(parser: argparse.ArgumentParser) -> None:
         one.add_argument("root", nargs="?", metavar="DIR", help="the directory (default: the project)")
     index.add_argument("--full", action="store_true", help="read every file again")
     index.add_argument("--no-passages", action="store_true", help="only the graph, nothing to search in")
+    index.add_argument("--semantic", action="store_true", help="then let the configured language model add relations")
     index.add_argument("--scip", metavar="FILE", help="then let this SCIP index confirm and complete the edges")
     for name, line in (
         ("impact", "what breaks if this changes"),
@@ -66,17 +67,29 @@ def _index(args: argparse.Namespace, memory: Recollect, console: Console) -> int
     )
     console.progress_done()
     scip = memory.code.import_scip(args.scip) if args.scip else None
+    told = memory.code.analyse() if args.semantic else None
     files, nodes, edges, _ = memory.store.graph.counts()
     if console.json:
         value = {**_indexed_json(done), "files": files, "nodes": nodes, "edges": edges}
         if scip is not None:
             value["scip"] = {"confirmed": scip.confirmed, "added": scip.added, "dropped": scip.dropped}
+        if told is not None:
+            value["semantic"] = {
+                "modules": told.modules,
+                "edges": told.edges,
+                "refused": told.refused,
+                "left": told.left,
+            }
         console.value(value)
         return FINE
     _tell(done, console)
     console.line(f"{files} files, {nodes} nodes, {edges} edges.")
     if scip is not None:
         console.line(f"SCIP: {scip.confirmed} edges confirmed, {scip.added} added, {scip.dropped} guesses dropped.")
+    if told is not None:
+        console.line(
+            f"Model: {told.edges} relations in {told.modules} modules, {told.refused} refused, {told.left} left."
+        )
     return FINE
 
 

@@ -46,7 +46,7 @@ def arguments_docs(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check", help="contradictions and broken links; exit code 1 when something is found")
     check.add_argument("change", nargs="?", metavar="CHANGE", help="a change: its directory or name (default: all)")
     check.add_argument("--between", nargs="+", default=[], metavar="PATH", help="compare these documents instead")
-    check.add_argument("--detector", help="opposition or lexical (default: as configured)")
+    check.add_argument("--detector", help="opposition, lexical or model (default: as configured)")
 
 
 def run_docs(args: argparse.Namespace, console: Console) -> int:

@@ -51,9 +51,10 @@ def choose(setting: str, here: Here) -> Choice:
 
 
 def _onnx(name: str, here: Here) -> Choice:
+    from recollect.embed.encoder import RUNTIME
     from recollect.embed.errors import INSTALL
     from recollect.embed.packs import installed
-    from recollect.models.rerank.onnx import RUNTIME, OnnxReranker
+    from recollect.models.rerank.onnx import OnnxReranker
     from recollect.models.rerank.packs import DEFAULT, PACKS
 
     pack = PACKS.get(name or DEFAULT)

@@ -13,8 +13,8 @@ from threading import Lock
 from typing import Any
 
 from recollect.embed.ollama import LOCAL, pulled, tagged
+from recollect.embed.parallel import each
 from recollect.models.rerank.errors import RerankerDown, RerankerWrong
-from recollect.models.rerank.parallel import each
 from recollect.net.http import Caller, Patience
 
 _PROMPT = Path(__file__).with_name("qwen3.txt")
