@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.chores import quiet
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError, UnknownChoice
-from recollect.core.ports import Clock, Identity, Projector
+from recollect.core.ports import Clock, Identity
 from recollect.core.query import DEFAULT_K, MODES, Briefing, Filter, Mode, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
@@ -66,7 +66,6 @@ class Recollect:
         clock: Clock,
         identity: Identity,
         actor: str,
-        projectors: Sequence[Projector] = (),
         personal: Store | None = None,
         embedder: Embedder | None = None,
         commit: Callable[[], str | None] = nowhere,
@@ -86,7 +85,7 @@ class Recollect:
         self._clock = clock
         self._identity = identity
         self._actor = actor
-        self._projectors = projectors
+        self._unplaced: list[str] = []  # remembered here, without a vector until the model is at hand
         self._documents = documents  # the settings of that room
         self._see_code = see_code  # gives recall the code graph, once there is one
         self._commit = commit  # the one the project's files are at
@@ -101,14 +100,18 @@ class Recollect:
         """Remember all drafts in one durable transaction, or none of them."""
         from recollect.remember.remember import remember
 
-        return remember(
+        receipts = remember(
             [self._placed(draft) for draft in drafts],
             self._store,
             now=self._now(),
             identity=self._identity,
             actor=self._actor,
-            projectors=self._projectors,
         )
+        if self._embedder is not None:
+            self._unplaced += [one.id for one in receipts if one.verdict != "same"]
+            if trouble := self._place():
+                return [replace(one, notes=(*one.notes, *trouble)) for one in receipts]
+        return receipts
 
     def correct(self, id: str, content: str, *, why: str = "") -> Receipt:
         """Replace a statement by a better one: the old one is superseded and cannot come back."""
@@ -294,6 +297,7 @@ class Recollect:
             seconds=seconds,
             progress=progress,
         )
+        self._unplaced = []
         return tend(self._chores(), round)
 
     def put_vectors_back(self) -> str:
@@ -423,6 +427,20 @@ class Recollect:
             return draft
         return replace(draft, commit=self._commit())
 
+    def _place(self) -> tuple[str, ...]:
+        """Give the few memories just remembered their vectors, if the model is loaded; the chore sees to all others.
+        What kept them from it, if anything."""
+        if self._embedder is None or not self._unplaced or not self._embedder.at_hand:
+            return ()
+        from recollect.tend.vectors import place
+
+        few, self._unplaced = self._unplaced, []
+        try:
+            place(self._store, self._embedder, few)
+        except RecollectError as error:
+            return (f"found by its words only, until the next `recollect tend`: {error}",)
+        return ()
+
     def _now(self) -> datetime:
         at = self._clock()
         return at.replace(microsecond=at.microsecond // 1000 * 1000)
@@ -436,6 +454,8 @@ class Recollect:
 
     def _noted(self, briefing: Briefing, *, track: bool) -> Briefing:
         """Count the access of what was handed out. A store that cannot be written still answers."""
+        if trouble := self._place():  # the question may have loaded the model
+            briefing = replace(briefing, notes=(*briefing.notes, *trouble))
         if not track or not briefing.hits or self._store.engine.read_only:
             return briefing
         from recollect.remember.reinforce import note_access

@@ -176,7 +176,7 @@ def wheel(path: Path, members: Mapping[str, bytes]) -> Path:
 class CountingEmbedder:
     """Vectors from the letters of the text, and a list of what it was asked."""
 
-    model, dims = "counting", 8
+    model, dims, at_hand = "counting", 8, True
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -7,8 +7,11 @@ import pytest
 
 import recollect
 from recollect.app import Recollect
+from recollect.core.drafts import Draft
 from recollect.core.errors import NothingToUndo
+from recollect.embed.errors import EmbedderDown
 from recollect.store.check import check
+from recollect.tend.vectors import AT_ONCE
 from recollect.testing.fakes import WordEmbedder
 
 Open = Callable[..., Recollect]
@@ -41,7 +44,50 @@ def test_before_the_first_run_recall_goes_by_keyword_and_says_so(opened: Open) -
         assert any("recollect tend" in note for note in briefing.notes)
 
 
-def test_remembering_embeds_nothing(opened: Open) -> None:
+def test_a_memory_gets_its_vector_at_once_where_the_model_is_loaded(opened: Open) -> None:
+    embedder = WordEmbedder()
+    with opened(embedder) as memory:
+        teach(memory)
+        memory.tend()
+        embedder.at_hand = True
+        memory.remember("Deploying freezes on Fridays.", kind="decision")
+        assert memory.recall("depl frid", track=False).hits[0].factors["dense"] > 0
+
+
+def test_a_question_that_loads_the_model_gives_vectors_to_what_was_remembered_before_it(opened: Open) -> None:
+    embedder = WordEmbedder()
+    with opened(embedder) as memory:
+        teach(memory)
+        memory.tend()
+        memory.remember("Deploying freezes on Fridays.", kind="decision")
+        embedder.at_hand = True
+        memory.recall("anything", track=False)
+        assert memory.recall("depl frid", track=False).hits[0].factors["dense"] > 0
+
+
+def test_a_model_that_fails_keeps_nobody_from_remembering_and_the_receipt_says_so(opened: Open) -> None:
+    embedder = WordEmbedder()
+    with opened(embedder) as memory:
+        teach(memory)
+        memory.tend()
+        embedder.at_hand, embedder.error = True, EmbedderDown("words", "it fell over")
+        receipt = memory.remember("Deploying freezes on Fridays.", kind="decision")
+        assert any("it fell over" in note for note in receipt.notes)
+        embedder.error = None
+        assert memory.tend().embedded == 1
+
+
+def test_many_at_once_are_left_to_the_chore(opened: Open) -> None:
+    embedder = WordEmbedder()
+    with opened(embedder) as memory:
+        teach(memory)
+        memory.tend()
+        embedder.at_hand = True
+        memory.remember_all([Draft(f"Harbour{n} has cranes.", kind="decision") for n in range(AT_ONCE + 1)])
+        assert memory.tend().embedded == AT_ONCE + 1
+
+
+def test_remembering_loads_no_model_and_embeds_nothing(opened: Open) -> None:
     embedder = WordEmbedder()
     with opened(embedder) as memory:
         teach(memory)

@@ -27,15 +27,6 @@ class Channel(Protocol):
         ...
 
 
-class Projector(Protocol):
-    """Keeps one projection (vectors, entities …) in step with the rows, from the outbox."""
-
-    @property
-    def name(self) -> str: ...
-
-    def project(self, memories: Sequence[Memory]) -> None: ...
-
-
 class Reranker(Protocol):
     """Reorders the best candidates by reading them. May raise; the order then stays as it was."""
 

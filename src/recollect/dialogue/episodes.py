@@ -129,8 +129,6 @@ def _keep(said: Sequence[_Said], room: Room, now: datetime) -> list[Captured]:
             now=now,
             identity=room.identity,
             actor=room.actor,
-            projectors=room.projectors,
-            at_once=False,
         )
         _register(fresh, room, now)
     kept = iter(receipts)

@@ -217,8 +217,6 @@ def _add(fact: Extracted, room: Room, session: str | None, source: Source) -> Me
         now=now,
         identity=room.identity,
         actor=ACTOR,
-        projectors=room.projectors,
-        at_once=False,
     )
     return receipts[0].memory
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.core.ports import Clock, Identity, Projector
+from recollect.core.ports import Clock, Identity
 from recollect.entities.pipeline import Pipeline
 from recollect.models.port import Model
 from recollect.recall.recall import Senses
@@ -23,7 +22,6 @@ class Room:
     clock: Clock
     identity: Identity
     actor: str
-    projectors: Sequence[Projector] = ()
     finders: Pipeline = field(default_factory=Pipeline)
     model: Model | None = None
 

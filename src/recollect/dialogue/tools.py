@@ -154,9 +154,7 @@ class _AgentHands:
 
     def _remember(self, draft: Draft) -> Any:
         room = self._room
-        return remember(
-            [draft], room.store, now=room.now(), identity=room.identity, actor=room.actor, projectors=room.projectors
-        )[0]
+        return remember([draft], room.store, now=room.now(), identity=room.identity, actor=room.actor)[0]
 
     def _count(self, kind: str) -> int:
         return self._room.store.memories.count(

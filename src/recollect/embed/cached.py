@@ -46,6 +46,10 @@ class CachedEmbedder:
     def dims(self) -> int:
         return self._inner.dims
 
+    @property
+    def at_hand(self) -> bool:
+        return self._inner.at_hand
+
     def embed_query(self, text: str) -> Vectors:
         with self._lock:
             if (known := self._questions.get(text)) is not None:

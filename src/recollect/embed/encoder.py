@@ -33,6 +33,10 @@ class Encoder:
         self._loaded: tuple[WordPiece, Any, frozenset[str]] | None = None
 
     @property
+    def loaded(self) -> bool:
+        return self._loaded is not None
+
+    @property
     def words(self) -> WordPiece:
         return self._ready()[0]
 

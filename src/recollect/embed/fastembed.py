@@ -50,6 +50,10 @@ class FastEmbedder:
         self._loaded: Any = None
         self._failure: EmbedderDown | None = None
 
+    @property
+    def at_hand(self) -> bool:
+        return self._loaded is not None
+
     def embed_query(self, text: str) -> Vectors:
         vector: Vectors = self._embed([self._prompts.query + text])[0]
         return vector

@@ -40,6 +40,10 @@ class OnnxEmbedder:
     def dims(self) -> int:
         return self._pack.dims
 
+    @property
+    def at_hand(self) -> bool:
+        return self._encoder.loaded
+
     def embed_query(self, text: str) -> Vectors:
         vector: Vectors = self.embed_documents([self._pack.prefix + text])[0]
         return vector

@@ -23,6 +23,11 @@ class Embedder(Protocol):
     @property
     def dims(self) -> int: ...
 
+    @property
+    def at_hand(self) -> bool:
+        """Would a few texts be embedded at once, with nothing to load and nobody to ask over a network?"""
+        ...
+
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """One row for each text. A row is all zeros when the model has nothing to say of the text."""
         ...

@@ -49,6 +49,8 @@ class RemoteEmbedder:
         known = self._dims
         return int(self._request(["dimensions"], self._questions).shape[1]) if known is None else known
 
+    at_hand = False  # somebody has to be asked over a wire
+
     def embed_query(self, text: str) -> Vectors:
         vector: Vectors = self._embed([self._prompts.query + text if text.strip() else ""], self._questions)[0]
         return vector

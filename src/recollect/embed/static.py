@@ -41,6 +41,10 @@ class StaticEmbedder:
     def dims(self) -> int:
         return self._pack.dims
 
+    @property
+    def at_hand(self) -> bool:
+        return self._loaded is not None
+
     def embed_query(self, text: str) -> Vectors:
         vector: Vectors = self.embed_documents([self._pack.prefix + text])[0]
         return vector

@@ -1,4 +1,4 @@
-"""Fourth step of remembering: one transaction with rows, keyword entries, links, ledger and outbox. All or nothing."""
+"""Fourth step of remembering: one transaction with rows, keyword entries, links and ledger. All or nothing."""
 
 from __future__ import annotations
 
@@ -44,14 +44,13 @@ def commit(
     now: datetime,
     act: str,
     actor: str,
-    projectors: Sequence[str],
     durable: bool,
 ) -> list[Receipt]:
     """Write everything, once. What others wrote since the drafts were weighed is seen here, under the lock."""
     with store.engine.write(durable=durable):
         writing = _Writing(store, now, weighed)
         receipts = [replace(writing.one(each), queued=not durable) for each in weighed]
-        writing.finish(act, actor, projectors)
+        writing.finish(act, actor)
     return receipts
 
 
@@ -85,10 +84,9 @@ class _Writing:
         verdict = each.resolution.verdict if each.resolution.verdict != "same" else "new"
         return Receipt(memory.id, verdict, memory, each.resolution.against, each.redacted, (*each.notes, *notes))
 
-    def finish(self, act: str, actor: str, projectors: Sequence[str]) -> None:
+    def finish(self, act: str, actor: str) -> None:
         if self._new:
             self._store.memories.add(list(self._new.values()))
-            self._store.outbox.put(list(self._new), projectors)
         self._store.links.put(self._links)
         self._store.ledger.append(self._changes, act=act, actor=actor, at=self._now)
 

@@ -1,6 +1,6 @@
-"""The verb remember, told as a story: screen → shape → resolve → commit → project.
+"""The verb remember, told as a story: screen → shape → resolve → commit.
 
-Everything before `commit` is pure or reads; the transaction is short and last; projections follow and may lag.
+Everything before `commit` is pure or reads; the transaction is short and last. Vectors follow: see `tend.vectors`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from datetime import datetime
 
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidInput
-from recollect.core.ports import Identity, Projector
+from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.remember.commit import Weighed, commit
 from recollect.remember.neighbours import Rivals
-from recollect.remember.project import project
 from recollect.remember.resolve import SAID_SO, Resolution, resolve
 from recollect.remember.screen import screen
 from recollect.remember.shape import Shaped, shape
 from recollect.store.store import Store
-
-AT_ONCE = 16  # memories: larger batches leave their projections to the next chore
 
 
 def remember(
@@ -30,27 +27,11 @@ def remember(
     now: datetime,
     identity: Identity,
     actor: str,
-    projectors: Sequence[Projector] = (),
     durable: bool = True,
-    at_once: bool = True,
 ) -> list[Receipt]:
-    """Remember all drafts or none. Each receipt says what became of its draft.
-
-    Projections follow at once for a few drafts, unless the caller is inside a transaction of its own and says not to.
-    """
+    """Remember all drafts or none. Each receipt says what became of its draft."""
     weighed = _weigh(drafts, store, now, identity)
-    receipts = commit(
-        weighed,
-        store,
-        now=now,
-        act=identity("act", now),
-        actor=actor,
-        projectors=[projector.name for projector in projectors],
-        durable=durable,
-    )
-    if at_once and projectors and len(drafts) <= AT_ONCE:
-        project(store, projectors)
-    return receipts
+    return commit(weighed, store, now=now, act=identity("act", now), actor=actor, durable=durable)
 
 
 def correction(old: Memory, content: str, *, why: str = "") -> Draft:

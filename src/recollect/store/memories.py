@@ -120,7 +120,6 @@ class Memories:
 
     _DELETE = "delete from memories where seq = :seq"
     _DELETE_FACETS = "delete from facets where seq = :seq"
-    _DELETE_OUTBOX = "delete from outbox where memory = :id"
     _DELETE_STAMP = "delete from enriched where memory = :id"
 
     def delete(self, memory: Memory) -> None:
@@ -128,7 +127,6 @@ class Memories:
         seq = self._seq(memory.id)
         self._unindex(seq, memory, to_row(memory))
         self._engine.execute(self._DELETE_FACETS, {"seq": seq})
-        self._engine.execute(self._DELETE_OUTBOX, {"id": memory.id})
         self._engine.execute(self._DELETE_STAMP, {"id": memory.id})
         ivf.forget(self._engine, seq)
         self._engine.execute(self._DELETE, {"seq": seq})

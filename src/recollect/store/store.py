@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from recollect.store.jobs import Jobs
     from recollect.store.ledger import Ledger
     from recollect.store.links import Links
-    from recollect.store.outbox import Outbox
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
     from recollect.store.tombstones import Tombstones
@@ -54,12 +53,6 @@ class Store:
         from recollect.store.tombstones import Tombstones
 
         return Tombstones(self.engine)
-
-    @cached_property
-    def outbox(self) -> Outbox:
-        from recollect.store.outbox import Outbox
-
-        return Outbox(self.engine)
 
     @cached_property
     def vectors(self) -> Vectors:

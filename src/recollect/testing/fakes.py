@@ -8,7 +8,6 @@ from hashlib import blake2b
 from typing import Any
 
 from recollect.core.query import Candidate, Query, Reading
-from recollect.core.records import Memory
 from recollect.core.text import words
 from recollect.models.port import Object, Text, Usage
 
@@ -34,20 +33,6 @@ class FixedChannel:
         if self._error is not None:
             raise self._error
         return self._candidates
-
-
-class ListProjector:
-    """Keeps what it was handed; raises while `broken`."""
-
-    def __init__(self, name: str = "list") -> None:
-        self.name = name
-        self.seen: list[Memory] = []
-        self.broken = False
-
-    def project(self, memories: Sequence[Memory]) -> None:
-        if self.broken:
-            raise OSError(f"{self.name} is broken")
-        self.seen += memories
 
 
 class FunctionReranker:
@@ -101,6 +86,7 @@ class WordEmbedder:
         self.model = model
         self.dims = dims
         self.embedded = 0
+        self.at_hand = False
         self.error: Exception | None = None
 
     def embed_documents(self, texts: Sequence[str]) -> Any:

@@ -48,8 +48,8 @@ def _store(memory: Recollect, facts: dict[str, Any], worries: list[str]) -> None
     facts["memories"] = (
         ", ".join(f"{n:,} {status}" for status, n in store.memories.tally(store.project).items()) or "none"
     )
-    waiting = store.outbox.waiting()
-    facts["outbox"] = ", ".join(f"{n:,} for {name}" for name, n in waiting.items()) or "empty"
+    if (space := store.vectors.active()) is not None:
+        facts["vectors"] = f"{space.model}, {store.vectors.waiting(space):,} memories waiting"
     if not store.engine.read_only:
         facts["round trip"] = _round_trip(memory)
     worries += [f"{finding.area}: {finding.problem}" for finding in check(store, quick=True).findings]

@@ -12,6 +12,7 @@ from recollect.store.migrations.m0003_cache import cache
 from recollect.store.migrations.m0004_documents import documents
 from recollect.store.migrations.m0005_code import code
 from recollect.store.migrations.m0006_dialogue import dialogue
+from recollect.store.migrations.m0007_no_outbox import no_outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +32,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, "documents", documents, ("documents", "document_pairs")),
     Migration(5, "code", code),
     Migration(6, "dialogue", dialogue, ("entities", "spend")),
+    Migration(7, "no outbox", no_outbox),
 )
