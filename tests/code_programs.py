@@ -339,4 +339,113 @@ C = Program(
     pairs("src/main.c > src/list.h\nsrc/list.c > src/list.h"),
 )
 
-PROGRAMS = {"python": PYTHON, "typescript": TYPESCRIPT, "go": GO, "rust": RUST, "java": JAVA, "c": C}
+CPP = Program(
+    {
+        "src/shape.hpp": (
+            "#pragma once\n"
+            "namespace geo {\n"
+            "class Shape {\n"
+            " public:\n"
+            "  virtual int area() { return 0; }\n"
+            "};\n"
+            "class Square : public Shape {\n"
+            " public:\n"
+            "  int area();\n"
+            "  int side();\n"
+            "};\n"
+            "}\n"
+        ),
+        "src/shape.cpp": (
+            '#include "shape.hpp"\nusing namespace geo;\n\n'
+            "int Square::side() { return 2; }\nint Square::area() { return side() * side(); }\n"
+        ),
+        "src/main.cpp": (
+            '#include <vector>\n#include "shape.hpp"\nusing namespace geo;\n\n'
+            "static int twice(Square &s) { return s.area() * 2; }\n"
+            "int main() {\n  Square s;\n  return twice(s) + s.side();\n}\n"
+        ),
+    },
+    pairs(
+        """
+        src/shape.cpp:Square.area > src/shape.cpp:Square.side
+        src/main.cpp:main > src/main.cpp:twice
+        src/main.cpp:main > src/shape.cpp:Square.side
+        src/main.cpp:twice > src/shape.cpp:Square.area
+        """
+    ),
+    pairs("src/main.cpp > src/shape.hpp\nsrc/shape.cpp > src/shape.hpp"),
+    frozenset({("src/shape.hpp:geo.Square", "extends", "src/shape.hpp:geo.Shape")}),
+)
+
+C_SHARP = Program(
+    {
+        "Shop/Cart.cs": (
+            "using Acme.Items;\n\nnamespace Acme.Shop;\n\n"
+            "public class Cart : Basis, IHolder\n{\n"
+            "    private Item first;\n"
+            "    public int Total() { return first.Price() + Count(); }\n"
+            "    public Item Make() { return new Item(); }\n"
+            "}\n"
+        ),
+        "Shop/Basis.cs": "namespace Acme.Shop\n{\n    public class Basis { public int Count() { return 1; } }\n}\n",
+        "Shop/IHolder.cs": "namespace Acme.Shop;\n\npublic interface IHolder { }\n",
+        "Items/Item.cs": ("namespace Acme.Items;\n\npublic class Item\n{\n    public int Price() { return 2; }\n}\n"),
+    },
+    pairs(
+        """
+        Shop/Cart.cs:Cart.Total > Items/Item.cs:Item.Price
+        Shop/Cart.cs:Cart.Total > Shop/Basis.cs:Basis.Count
+        Shop/Cart.cs:Cart.Make > Items/Item.cs:Item
+        """
+    ),
+    frozenset(),  # a `using` names a namespace, not a file
+    frozenset(
+        {
+            ("Shop/Cart.cs:Cart", "extends", "Shop/Basis.cs:Basis"),
+            ("Shop/Cart.cs:Cart", "extends", "Shop/IHolder.cs:IHolder"),
+        }
+    ),
+)
+
+RUBY = Program(
+    {
+        "lib/shop/item.rb": (
+            "module Shop\n  class Item\n    def initialize(name)\n      @name = name\n    end\n\n"
+            "    def label\n      @name\n    end\n  end\nend\n"
+        ),
+        "lib/shop/cart.rb": (
+            "require_relative 'item'\nrequire 'json'\n\n"
+            "module Shop\n  class Base\n    def count\n      1\n    end\n  end\n\n"
+            "  class Cart < Base\n"
+            "    def add(name)\n      item = Item.new(name)\n      item.label\n"
+            "      count()\n      self.total\n    end\n\n"
+            "    def total\n      count()\n    end\n\n"
+            "    def self.build\n      Cart.new\n    end\n  end\nend\n"
+        ),
+    },
+    pairs(
+        """
+        lib/shop/cart.rb:Shop.Cart.add > lib/shop/item.rb:Shop.Item
+        lib/shop/cart.rb:Shop.Cart.add > lib/shop/item.rb:Shop.Item.initialize
+        lib/shop/cart.rb:Shop.Cart.add > lib/shop/item.rb:Shop.Item.label
+        lib/shop/cart.rb:Shop.Cart.add > lib/shop/cart.rb:Shop.Base.count
+        lib/shop/cart.rb:Shop.Cart.add > lib/shop/cart.rb:Shop.Cart.total
+        lib/shop/cart.rb:Shop.Cart.total > lib/shop/cart.rb:Shop.Base.count
+        lib/shop/cart.rb:Shop.Cart.build > lib/shop/cart.rb:Shop.Cart
+        """
+    ),
+    pairs("lib/shop/cart.rb > lib/shop/item.rb"),
+    frozenset({("lib/shop/cart.rb:Shop.Cart", "extends", "lib/shop/cart.rb:Shop.Base")}),
+)
+
+PROGRAMS = {
+    "cpp": CPP,
+    "c#": C_SHARP,
+    "ruby": RUBY,
+    "python": PYTHON,
+    "typescript": TYPESCRIPT,
+    "go": GO,
+    "rust": RUST,
+    "java": JAVA,
+    "c": C,
+}

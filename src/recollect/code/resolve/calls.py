@@ -40,7 +40,7 @@ _SERVES = re.compile(
     r"|express|http\.(HandleFunc|ListenAndServe|createServer)"
 )
 _BUILTIN = frozenset(dir(builtins))
-_CONSTRUCTORS = ("__init__", "constructor", "new")
+_CONSTRUCTORS = ("__init__", "constructor", "new", "initialize")
 
 
 @dataclass(frozen=True, slots=True)

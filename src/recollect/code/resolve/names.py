@@ -198,6 +198,8 @@ class Names:
             return Meaning(Target(target.path, f"{target.name}.{name}"), SURE)
         if symbol.type == "module" or symbol.type not in _CLASSES:
             return None
+        if name == "new" and view.outline.language == "ruby":
+            return Meaning(target, SURE)
         if found := self._elsewhere(target, name, view):
             return found
         place = view.places[target.name]
@@ -216,7 +218,11 @@ class Names:
         if view.outline.language not in ("go", "rust", "cpp"):
             return None
         wanted = f"{target.name}.{name}"
-        found = [one.target for one in self._tree.named(name) if one.target.name == wanted]
+        if view.outline.language == "cpp":  # a namespace may be open where the class is, and not where the method is
+            wanted = last_two(wanted)
+            found = [one.target for one in self._tree.named(name) if last_two(one.target.name) == wanted]
+        else:
+            found = [one.target for one in self._tree.named(name) if one.target.name == wanted]
         if view.outline.language == "go":
             found = [one for one in found if folder_of(one.path) == folder_of(target.path)]
         return Meaning(found[0], TYPED) if len(found) == 1 else None
@@ -260,10 +266,8 @@ class Names:
             if view.symbol(f"{symbol.name}.{name}") is not None and symbol.type not in ("class", "interface", "impl"):
                 return Meaning(Target(view.path, f"{symbol.name}.{name}"), SURE)
             around = symbol.parent
-        if view.outline.language in _IMPLICIT and (place := view.class_around(scope)) >= 0:
-            mine = self.member(Target(view.path, symbols[place].name), name, depth + 1)
-            if mine is not None:
-                return mine
+        if view.outline.language in _IMPLICIT and (mine := self._of_my_class(name, view, scope, depth)) is not None:
+            return mine
         if view.symbol(name) is not None:
             return Meaning(Target(view.path, name), SURE)
         if (one := view.imported.get(name)) is not None and one.type != "side":
@@ -274,6 +278,15 @@ class Names:
         if not alone and (known := view.variables.get((-1, name))) is not None:
             return self._typed(known, view, depth + 1)
         return self._by_language(name, view, scope, depth) or self._starred(view, name, depth)
+
+    def _of_my_class(self, name: str, view: View, scope: int, depth: int) -> Meaning | None:
+        """A member of the class around a place, named without saying whose it is."""
+        place = view.class_around(scope)
+        if place >= 0:
+            return self.member(Target(view.path, view.outline.symbols[place].name), name, depth + 1)
+        owner = view.owner_of(scope)
+        mine = None if not owner else self._class(owner, view, depth + 1)
+        return None if mine is None or not mine.target.path else self.member(mine.target, name, depth + 1)
 
     def _own(self, name: str, view: View, scope: int, depth: int) -> Meaning | None:
         place = view.class_around(scope)
@@ -346,7 +359,9 @@ class Names:
                 return None if best is None else Meaning(best, SURE)
             case "java" | "c_sharp":
                 beside = [p for p in tree.folders.get(folder_of(path), ()) if p != path]
-                return self._in_files(name, beside)
+                return self._in_files(name, beside) or _sure(others.namespaced(name, view, tree))
+            case "ruby":
+                return _sure(others.constant(name, view, scope, tree))
             case "c" | "cpp":
                 included = [found.path for one in view.outline.imports if (found := self.module(one, path))]
                 return self._in_files(name, included)
@@ -372,9 +387,21 @@ class Names:
     def _in_files(self, name: str, paths: list[str]) -> Meaning | None:
         for path in paths:
             view = self._tree.view(path)
-            if view is not None and (symbol := view.symbol(name)) is not None and symbol.parent < 0:
-                return Meaning(Target(path, name), SURE)
+            if view is None:
+                continue
+            for called in (name, *(f"{space}.{name}" for space in view.spaces)):
+                if (symbol := view.symbol(called)) is not None and view.is_outermost(symbol):
+                    return Meaning(Target(path, called), SURE)
         return None
+
+
+def _sure(found: Target | None) -> Meaning | None:
+    return None if found is None else Meaning(found, SURE)
+
+
+def last_two(name: str) -> str:
+    """`geo.Square.side` → `Square.side`."""
+    return ".".join(name.split(".")[-2:])
 
 
 def external_name(one: Import, language: str) -> str:

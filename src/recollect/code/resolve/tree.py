@@ -69,6 +69,10 @@ class View:
         place = self.places.get(name)
         return None if place is None else self.outline.symbols[place]
 
+    def is_outermost(self, symbol: Symbol) -> bool:
+        """In no other symbol but a namespace."""
+        return symbol.parent < 0 or self.outline.symbols[symbol.parent].type in SCOPES_ONLY
+
     @cached_property
     def imported(self) -> dict[str, Import]:
         """The names a file has from imports; a later import of a name wins, one at the top of the file before all."""
@@ -82,6 +86,11 @@ class View:
     @cached_property
     def stars(self) -> list[Import]:
         return [one for one in self.outline.imports if one.type == "all"]
+
+    @cached_property
+    def spaces(self) -> list[str]:
+        """The namespaces of C++ that are opened here."""
+        return list(dict.fromkeys(one.name for one in self.outline.symbols if one.type == "space"))
 
     @cached_property
     def exported(self) -> dict[str, str]:
@@ -123,6 +132,13 @@ class View:
                 return self.places.get(symbol.name.rpartition(".")[0], -1)
             scope = symbol.parent
         return -1
+
+    def owner_of(self, scope: int) -> str:
+        """The class that a method defined away from it names, as `Square::side` does; empty when it names none."""
+        symbols = self.outline.symbols
+        while scope >= 0 and symbols[scope].type != "method":
+            scope = symbols[scope].parent
+        return symbols[scope].name.rpartition(".")[0] if scope >= 0 else ""
 
 
 class Tree:
