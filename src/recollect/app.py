@@ -28,6 +28,7 @@ from recollect.store.memories import Order, Page
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
+    from recollect.agent.chats import Chats
     from recollect.code.api import Code
     from recollect.core.account import Account
     from recollect.core.drafts import Draft, Receipt
@@ -74,8 +75,10 @@ class Recollect:
         dialogue: Callable[[], Room] | None = None,
         model: Model | None = None,
         chores: Callable[[], Sequence[Chore]] = tuple,
+        chats: Callable[[], Chats] | None = None,
     ) -> None:
         self._store = store
+        self._chats = chats
         self._dialogue = dialogue
         self._model = model
         self._chores = chores
@@ -361,6 +364,13 @@ class Recollect:
         from recollect.dialogue.api import Threads
 
         return Threads(self.sessions)
+
+    @cached_property
+    def chats(self) -> Chats:
+        """Chats with a language model that remembers by any provider, and the turns of all of them."""
+        if self._chats is None:
+            raise RecollectError("This memory was opened without chats.")
+        return self._chats()
 
     @cached_property
     def dialogue(self) -> Room:

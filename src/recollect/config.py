@@ -23,6 +23,8 @@ class Settings:
     tokens_per_day: int = 200_000  # what the language model may use in a day, all features together
     tokens_per_session: int = 50_000  # what it may use on behalf of one session
     model_timeout: float = 300.0  # seconds the language model may think about one answer
+    memory: str = "recollect"  # what `chat` remembers with: recency, semantic, recollect, or a plugin's name
+    semantic_recall: str = "on"  # on or off; off: the provider `semantic` loads no model
     names: str = "auto"  # who finds names at night: auto (spaCy when it is here), rules, spacy, llm, spacy+llm
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
     methodology: str = "native"  # how phases and work units are named

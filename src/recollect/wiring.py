@@ -23,6 +23,7 @@ from recollect.store.open import open_store
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
+    from recollect.agent.chats import Chats
     from recollect.core.ports import Chore
     from recollect.dialogue.room import Room
     from recollect.embed.port import Embedder
@@ -119,6 +120,7 @@ def open(
         dialogue=room,
         model=governed,
         chores=lambda: _chores(room(), embedder),
+        chats=lambda: _chats(room(), chosen, embedder, model),
     )
 
 
@@ -142,6 +144,28 @@ def _entities(store: Store, recipe: Recipe) -> Channel:
     from recollect.recall.channels.entity import EntityChannel
 
     return EntityChannel(store, recipe)
+
+
+def _chats(room: Room, settings: Settings, embedder: Embedder | None, model: LanguageModel | None) -> Chats:
+    """Conversations with any provider and any model that can be named."""
+    from recollect.agent.chats import Chats
+    from recollect.registry import provider, providers
+
+    def asked(setting: str | None) -> Model | None:
+        """The model a chat names, on the same budget; without a name the configured one."""
+        if setting is None:
+            return _governed(room.store, settings, room.clock, model)
+        return _governed(room.store, replace(settings, model=setting), room.clock, None)
+
+    return Chats(
+        room,
+        embedder=embedder,
+        provider=provider,
+        offers=providers,
+        model=asked,
+        usual=settings.memory,
+        options={"semantic_recall": settings.semantic_recall},
+    )
 
 
 def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageModel | None) -> Model | None:

@@ -329,6 +329,17 @@ class ExtraMissing(RecollectError):
         super().__init__(f"{what} needs the Python package {package}.", hint=f"Run `pip install 'recollect[{extra}]'`.")
 
 
+class PluginBroken(RecollectError):
+    """Something that an installed package registers cannot be loaded."""
+
+    code = "plugin-broken"
+
+    def __init__(self, name: str, where: str, why: str) -> None:
+        super().__init__(
+            f"{name!r} ({where}) cannot be loaded: {why}.", hint="Choose another, or mend or remove that package."
+        )
+
+
 class NoModel(Refused):
     """Something that only a language model can do was asked for, and none is configured."""
 
@@ -338,6 +349,18 @@ class NoModel(Refused):
         super().__init__(
             f"{what} needs a language model, and none is configured.",
             hint='Set `model = "ollama:MODEL"`, "openai:MODEL" or "URL#MODEL" in `.recollect/config.toml`.',
+        )
+
+
+class ModelCannotChat(Refused):
+    """The configured language model answers prompts, but holds no conversation with tools."""
+
+    code = "model-cannot-chat"
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            f"The language model {model} cannot be talked to here.",
+            hint="Name an OpenAI-compatible one: openai:MODEL, ollama:MODEL or URL#MODEL.",
         )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recollect.code.impact import Impact
     from recollect.code.modules import ModuleMap
     from recollect.core.query import Hit
+    from recollect.core.turns import Turn
     from recollect.documents.search import Found
     from recollect.remember.forget import Forgotten
     from recollect.store.check import CheckReport
@@ -30,7 +31,7 @@ def check_json(report: CheckReport) -> Json:
 
 
 def standing(memory: Recollect, *, limit: int) -> Json:
-    """How things stand: memories, sessions, entities, what language models cost, jobs."""
+    """How things stand: memories, sessions, entities, turns, what language models cost, jobs."""
     from recollect.config import load_settings
     from recollect.models.budget import day_of
 
@@ -42,6 +43,11 @@ def standing(memory: Recollect, *, limit: int) -> Json:
         "memories": store.memories.tally(store.project),
         "sessions": store.sessions.tally(store.project),
         "entities": store.entities.tally(store.project),
+        "turns": {
+            "states": store.turns.by_state(store.project),
+            "providers": store.turns.by_provider(store.project),
+            "latest": [turn_json(one) for one in store.turns.recent(store.project, limit=limit)[::-1]],
+        },
         "latest": [
             {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": iso(one.last_at)}
             for one in memory.sessions.list(limit=limit)
@@ -66,6 +72,34 @@ def standing(memory: Recollect, *, limit: int) -> Json:
                 "held_by": job.holder,
             }
             for job in store.jobs.every()
+        ],
+    }
+
+
+def turn_json(turn: Turn) -> Json:
+    return {
+        "turn": turn.id,
+        "session": turn.session,
+        "thread": turn.thread,
+        "provider": turn.provider,
+        "model": turn.model,
+        "at": iso(turn.at),
+        "ended_at": iso(turn.ended_at),
+        "state": turn.state,
+        "input": turn.input,
+        "output": turn.output,
+        "note": turn.note,
+        "tokens": {"input": turn.tokens_in, "output": turn.tokens_out},
+        "calls": [
+            {
+                "name": call.name,
+                "arguments": call.arguments,
+                "result": call.result,
+                "failed": call.failed,
+                "step": call.step,
+                "ms": call.ms,
+            }
+            for call in turn.calls
         ],
     }
 

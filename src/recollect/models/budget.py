@@ -6,14 +6,15 @@ that dies halfway is charged what it was allowed. A model that keeps failing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
-from recollect.core.errors import BudgetSpent, ModelDown, ModelWrong, RecollectError
+from recollect.core.chat import ChatMessage, ToolSpec
+from recollect.core.errors import BudgetSpent, ModelCannotChat, ModelDown, ModelWrong, RecollectError
 from recollect.core.ports import Clock
-from recollect.models.port import LanguageModel, Object, Text, estimate
+from recollect.models.port import ChatModel, Heard, LanguageModel, Object, Reply, Text, estimate
 
 PER_DAY = 200_000  # tokens; a night's consolidation of a busy day with a small model
 PER_SESSION = 50_000  # tokens drawn on behalf of one session
@@ -22,7 +23,7 @@ FIRST_REST = timedelta(minutes=1)  # it stays open; doubles with each further fa
 LONGEST_REST = timedelta(hours=1)
 _LOOK_BACK = 20  # calls
 
-Answer = TypeVar("Answer", Text, Object)
+Answer = TypeVar("Answer", Text, Object, Reply)
 
 
 class SpendBook(Protocol):
@@ -75,6 +76,15 @@ class Governed:
             return self.inner.object(prompt, system=system, schema=schema, most=most)
 
         return self._counted(f"{prompt}{system}{schema}", most, ask, rounds=2)  # an answer that misfits is asked again
+
+    def chat(
+        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+    ) -> Reply:
+        inner = self.inner
+        if not isinstance(inner, ChatModel):
+            raise ModelCannotChat(self.model)
+        sent = "".join(f"{one.content}{one.requests or ''}" for one in messages) + "".join(map(str, tools))
+        return self._counted(sent, most, lambda: inner.chat(messages, tools=tools, most=most, heard=heard))
 
     def _counted(self, sent: str, most: int, ask: Callable[[], Answer], *, rounds: int = 1) -> Answer:
         now = self.clock()

@@ -7,12 +7,13 @@ checked here. An answer that does not fit is shown to the model once with what i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from recollect.core.chat import ChatMessage, ToolSpec
 from recollect.core.errors import ModelDown, ModelWrong
-from recollect.models.port import Object, Text, Usage, estimate
+from recollect.models.port import Heard, Object, Reply, Text, Usage, estimate
 from recollect.models.schema import misfit, parse
 from recollect.net.http import Caller, Patience
 
@@ -46,6 +47,8 @@ class OpenAIModel:
         self._name, self._url, self._patience = name, f"{at}/chat/completions", patience or thinking()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._caller = caller or Caller(self.model, headers, ModelDown, ModelWrong)
+        self._limit = "max_tokens"  # newer models of OpenAI know only the other name
+        self._streams_usage = True  # until the server refuses to tell the cost of a stream
         self._ways = ["schema", "object", "words"]  # of asking for JSON, until the server refuses one
 
     def text(self, prompt: str, *, system: str = "", most: int) -> Text:
@@ -68,6 +71,38 @@ class OpenAIModel:
         if trouble:
             raise ModelWrong(self.model, trouble)
         return Object(value, used)
+
+    def chat(
+        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+    ) -> Reply:
+        from recollect.models.talk import message_json, reply, streamed, tool_json
+
+        body: dict[str, Any] = {"model": self._name, "messages": [message_json(one) for one in messages]}
+        if tools:
+            body["tools"] = [tool_json(one) for one in tools]
+        while True:
+            try:
+                asked = {**body, self._limit: most}
+                if heard is None:
+                    return reply(self._caller.post(self._url, asked, self._patience), messages, self.model)
+                asked |= {"stream": True}
+                asked |= {"stream_options": {"include_usage": True}} if self._streams_usage else {}
+                return streamed(self._caller.stream(self._url, asked, self._patience), messages, self.model, heard)
+            except ModelDown as refused:
+                if not self._ask_otherwise(refused):
+                    raise
+
+    def _ask_otherwise(self, refused: ModelDown) -> bool:
+        """Is there another way to ask for the same, after a server refused this one?"""
+        if not refused.why.startswith(_REFUSES_SCHEMA):
+            return False
+        if "max_completion_tokens" in refused.why and self._limit == "max_tokens":
+            self._limit = "max_completion_tokens"
+            return True
+        if "stream_options" in refused.why and self._streams_usage:
+            self._streams_usage = False
+            return True
+        return False
 
     def _structured(self, messages: list[dict[str, str]], schema: Mapping[str, Any], most: int) -> Text:
         while True:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from recollect.core.chat import ChatMessage, Request, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,18 @@ class Object:
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model says in a chat: words, or tools it wants called, or both."""
+
+    text: str
+    requests: tuple[Request, ...]
+    usage: Usage
+
+
+Heard: TypeAlias = Callable[[str], None]  # is told each piece of an answer as it comes
+
+
 class LanguageModel(Protocol):
     """Answers prompts. Raises `ModelDown` when there is no answer and `ModelWrong` when it cannot be used."""
 
@@ -46,6 +60,17 @@ class LanguageModel(Protocol):
 
     def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
         """An answer that fits a JSON schema, of at most `most` tokens."""
+        ...
+
+
+@runtime_checkable
+class ChatModel(LanguageModel, Protocol):
+    """A language model that holds a conversation and can ask for tools."""
+
+    def chat(
+        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+    ) -> Reply:
+        """The next message of at most `most` tokens. With `heard`, it is told piece by piece as it comes."""
         ...
 
 

@@ -11,11 +11,12 @@ import random
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from recollect.core.errors import RecollectError
@@ -24,6 +25,7 @@ from recollect.core.text import printable
 _LARGEST = 256 << 20  # bytes of one answer
 _CHUNK = 1 << 16
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 529})  # statuses that may pass
+Result = TypeVar("Result")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -67,12 +69,29 @@ class Caller:
     def get(self, url: str, patience: Patience) -> Any:
         return self._ask(url, None, patience)
 
+    def stream(self, url: str, body: Mapping[str, Any], patience: Patience) -> Iterator[str]:
+        """The lines of an answer as they come. It is asked again until it begins to answer, never after that."""
+        ends = self.clock() + patience.deadline
+        data = json.dumps(body).encode()
+        response = self._tried(lambda timeout: self._open(url, data, timeout), patience, ends)
+        with response, self._troubles(url):
+            rest = b""
+            for chunk in self._chunks(response, ends):
+                *lines, rest = (rest + chunk).split(b"\n")
+                yield from (line.decode("utf-8", "replace").rstrip("\r") for line in lines)
+            if rest:
+                yield rest.decode("utf-8", "replace")
+
     def _ask(self, url: str, data: bytes | None, patience: Patience) -> Any:
         ends = self.clock() + patience.deadline
+        return self._parsed(self._tried(lambda timeout: self._once(url, data, timeout, ends), patience, ends))
+
+    def _tried(self, act: Callable[[float], Result], patience: Patience, ends: float) -> Result:
+        """What `act` gives within so many seconds, tried as often as patience allows."""
         pause = patience.first_pause
         for tried in range(1, patience.tries + 1):
             try:
-                return self._parsed(self._once(url, data, min(patience.timeout, ends - self.clock()), ends))
+                return act(min(patience.timeout, ends - self.clock()))
             except _Passing as trouble:
                 wait = trouble.after if trouble.after is not None else pause * (0.5 + self.chance() / 2)
                 if tried == patience.tries or self.clock() + wait >= ends:
@@ -82,13 +101,32 @@ class Caller:
         raise self._down("no try was allowed")
 
     def _once(self, url: str, data: bytes | None, timeout: float, ends: float) -> bytes:
+        with self._bearing(url), self._open(url, data, timeout) as response:
+            return self._read(response, ends)
+
+    def _open(self, url: str, data: bytes | None, timeout: float) -> http.client.HTTPResponse:
         if timeout <= 0:
             raise _Passing("the time was up")
         headers = {"User-Agent": "recollect", "Content-Type": "application/json", **self.headers}
-        try:
+        with self._bearing(url):
             request = urllib.request.Request(url, data=data, headers=headers)
-            with _opener(url).open(request, timeout=timeout) as response:
-                return self._read(response, ends)
+            response: http.client.HTTPResponse = _opener(url).open(request, timeout=timeout)
+            return response
+
+    @contextmanager
+    def _troubles(self, url: str) -> Iterator[None]:
+        """Once an answer has begun there is no second try: what might have passed is final."""
+        try:
+            with self._bearing(url):
+                yield
+        except _Passing as trouble:
+            raise self._down(f"{trouble} in the middle of its answer") from None
+
+    @contextmanager
+    def _bearing(self, url: str) -> Iterator[None]:
+        """Whatever the network raises becomes an error of ours, or a trouble that may pass."""
+        try:
+            yield
         except urllib.error.HTTPError as error:
             raise self._refusal(error) from None
         except (TimeoutError, ConnectionResetError, BrokenPipeError, http.client.HTTPException) as error:
@@ -101,10 +139,13 @@ class Caller:
             raise self._down(_said(error), hint=f"Check the address {_place(url)}.") from None
 
     def _read(self, response: http.client.HTTPResponse, ends: float) -> bytes:
-        """The whole answer; a server that trickles is cut off at the deadline."""
-        parts, size = [], 0
+        return b"".join(self._chunks(response, ends))
+
+    def _chunks(self, response: http.client.HTTPResponse, ends: float) -> Iterator[bytes]:
+        """The whole answer as it comes; a server that trickles is cut off at the deadline."""
+        size = 0
         while chunk := response.read1(_CHUNK):
-            parts.append(chunk)
+            yield chunk
             size += len(chunk)
             if size > _LARGEST:
                 raise self.wrong(self.model, f"its answer is larger than {_LARGEST >> 20} MB")
@@ -112,7 +153,6 @@ class Caller:
                 raise _Passing("the answer came too slowly")
         if response.length:
             raise _Passing(f"the answer broke off, {response.length:,} bytes early")
-        return b"".join(parts)
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """A status other than success: worth another try, or final with a way out."""

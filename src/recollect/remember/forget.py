@@ -1,4 +1,4 @@
-"""Forgetting: the row, its keyword entry, its links and what the ledger says of its text are gone for good.
+"""Forgetting: the row, its keyword entry, its links and what ledger and turns say of its text are gone for good.
 
 A tombstone and a ledger entry without content remain. It must work on a full disk, and it cannot be undone.
 """
@@ -39,6 +39,8 @@ def forget(store: Store, id: str, hand: Hand) -> Forgotten:
             store.entities.drop_unmentioned(memory.entities)
             store.links.forget(memory.id)
             store.ledger.erase_bodies(memory.id)
+            store.turns.forget(texts)
+            store.working.forget(texts)
             store.tombstones.put(memory.fingerprint, store.project, reason="forgotten", at=hand.at)
             store.ledger.append([Change("forget", memory.id, hand.why)], act=hand.act, actor=hand.actor, at=hand.at)
             return memory.id

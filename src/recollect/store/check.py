@@ -18,7 +18,7 @@ Progress = Callable[[str, int], None]
 class Finding:
     """One thing that is wrong. `projection` faults are mended by rebuilding, others need salvage or a backup."""
 
-    area: str  # file, rows, links, tombstones, documents, ledger, keywords, facets, vectors, graph
+    area: str  # file, rows, links, tombstones, documents, ledger, turns, keywords, facets, vectors, graph
     problem: str
     projection: bool = False
 
@@ -45,6 +45,7 @@ def check(store: Store, *, quick: bool = False, progress: Progress = lambda area
         ("documents", _documents),
         ("ledger", _ledger),
         ("entities", _entities),
+        ("turns", _turns),
     ):
         _guarded(area, look, store, report, progress)
     if not quick:
@@ -105,6 +106,11 @@ def _ledger(store: Store, report: CheckReport, progress: Progress) -> None:
 
 def _entities(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [Finding("entities", f"{id} is damaged") for id in store.entities.damaged()]
+
+
+def _turns(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [Finding("turns", f"{what} is damaged") for what in store.turns.damaged()]
+    report.findings += [Finding("turns", f"{what} is damaged") for what in store.working.damaged()]
 
 
 def _names(store: Store, report: CheckReport, progress: Progress) -> None:

@@ -36,7 +36,7 @@ class RepairReport:
 
 _CARRIED = (
     "links", "tombstones", "ledger", "meta", "documents", "document_pairs", "document_links", "document_ranks",
-    "entities", "spend",
+    "entities", "spend", "turns", "turn_calls", "working_memory",
 )  # fmt: skip
 _CLEAR_FACETS = "delete from facets"
 _ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
@@ -157,8 +157,11 @@ def _is_sound(row: Row, kinds: Kinds) -> bool:
 
 
 _CHECKED = frozenset(
-    {"links", "tombstones", "meta", "documents", "document_pairs", "entities"}
-)  # tables whose rows end in a checksum
+    {
+        "links", "tombstones", "meta", "documents", "document_pairs", "entities", "turns", "turn_calls",
+        "working_memory",
+    }
+)  # tables whose rows end in a checksum  # fmt: skip
 
 
 def _carry_table(damaged: SqliteEngine, fresh: SqliteEngine, table: str) -> None:

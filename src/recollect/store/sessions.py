@@ -114,6 +114,25 @@ class Sessions:
         seqs: Sequence[int] = [row[0] for row in self._engine.rows(self._LATEST, params)]
         return list(self._memories.by_seq(seqs[::-1]).values())
 
+    _BEFORE = """
+        select seq from memories where session = :session and project = :project and kind = 'episode' and seq < :seq
+         order by seq desc limit :limit
+    """
+    _AFTER = """
+        select seq from memories where session = :session and project = :project and kind = 'episode' and seq > :seq
+         order by seq limit :limit
+    """
+
+    def around(self, episode: Memory, *, before: int, after: int) -> list[Memory]:
+        """An episode with what was said before and after it in its session, in the order it arrived."""
+        seq = self._memories.seqs([episode.id]).get(episode.id)
+        if seq is None:
+            return []
+        key = {"session": episode.session, "project": episode.project, "seq": seq}
+        earlier = [row[0] for row in self._engine.rows(self._BEFORE, {**key, "limit": before})]
+        later = [row[0] for row in self._engine.rows(self._AFTER, {**key, "limit": after})]
+        return list(self._memories.by_seq([*earlier[::-1], seq, *later]).values())
+
     _ADVANCE = """
         update sessions set cursor = :to where project = :project and id = :id and cursor = :from_
     """

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
     from recollect.store.tombstones import Tombstones
+    from recollect.store.turns import Turns
     from recollect.store.vectors import Vectors
+    from recollect.store.working import WorkingMemory
 
 
 class Store:
@@ -101,6 +103,18 @@ class Store:
         from recollect.store.spend import Spend
 
         return Spend(self.engine)
+
+    @cached_property
+    def turns(self) -> Turns:
+        from recollect.store.turns import Turns
+
+        return Turns(self.engine)
+
+    @cached_property
+    def working(self) -> WorkingMemory:
+        from recollect.store.working import WorkingMemory
+
+        return WorkingMemory(self.engine)
 
     def names_entities(self) -> bool:
         """Is anybody known by name? Asked at every opening, so it loads nothing."""

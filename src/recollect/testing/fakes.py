@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from recollect.core.chat import ChatMessage, ToolSpec
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.text import words
-from recollect.models.port import Object, Text, Usage
+from recollect.models.port import Heard, Object, Reply, Text, Usage
 
 
 class FixedChannel:
@@ -64,12 +65,25 @@ class ScriptedModel:
         self.model = model
         self.answers = list(answers)
         self.asked: list[str] = []
+        self.talked: list[list[ChatMessage]] = []
 
     def text(self, prompt: str, *, system: str = "", most: int) -> Text:
         return Text(str(self._next(prompt)), Usage(10, 5))
 
     def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
         return Object(self._next(prompt), Usage(10, 5))
+
+    def chat(
+        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+    ) -> Reply:
+        """The next answer as a message: a text, or a list of `Request`s. The messages are kept in `talked`."""
+        self.talked.append(list(messages))
+        told = self._next(messages[-1].content)
+        if isinstance(told, list):
+            return Reply("", tuple(told), Usage(10, 5))
+        for word in str(told).split(" ") if heard else ():
+            heard(f"{word} ")  # type: ignore[misc]
+        return Reply(str(told), (), Usage(10, 5))
 
     def _next(self, prompt: str) -> Any:
         self.asked.append(prompt)

@@ -1,23 +1,24 @@
-"""Commands about conversations: how things stand, what was done by itself, facts, entities, chats from elsewhere."""
+"""Commands about conversations: how things stand, what was done by itself, facts, entities."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import InvalidField
 from recollect.core.query import Filter
 from recollect.core.scope import Status
 from recollect.core.text import excerpt
+from recollect.core.turns import Turn
 from recollect.interfaces.cli.console import FINE, Console, open_from
 from recollect.interfaces.payloads import entry_json, memory_json
-from recollect.interfaces.reports import standing
+from recollect.interfaces.reports import standing, turn_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.core.entities import Entity
+    from recollect.core.ledger import Entry
 
 
 # --- status and logs -----------------------------------------------------------------------------------------------
@@ -36,6 +37,8 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
     console.line(f"memories   {_counts(status['memories'])}")
     console.line(f"sessions   {_counts(status['sessions'])}")
     console.line(f"entities   {_counts(status['entities'])}")
+    turns = status["turns"]
+    console.line(f"turns      {_counts(turns['states'])} · by {_counts(turns['providers'])}")
     for one in status["latest"]:
         console.line(f"           {one['id']} · {one['state']} · {one['episodes']} episodes · {one['last_at'][:16]}")
     spend = status["spend"]
@@ -52,31 +55,52 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
 
 def arguments_logs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, default=20, metavar="N")
-    parser.add_argument("--job", metavar="NAME", help="only of this job")
+    parser.add_argument("--job", metavar="NAME", help="only what this job did")
+    parser.add_argument("--turns", action="store_true", help="only turns of chats")
+    parser.add_argument("--session", metavar="NAME", help="only turns of this session")
 
 
 def run_logs(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        entries = [
-            entry
-            for entry in memory.store.ledger.doing("tend", args.limit if args.job is None else 10_000)
-            if args.job in (None, (entry.change.after or {}).get("job"))
-        ][: max(0, args.limit)]
+        entries = [] if args.turns or args.session else _done(memory, args)
+        turns = () if args.job else memory.chats.turns(session=args.session, limit=max(0, args.limit))
+    both = sorted([*entries, *turns], key=lambda one: one.at, reverse=True)[: max(0, args.limit)]
     if console.json:
-        console.value([entry_json(entry) for entry in entries])
+        console.value([turn_json(one) if isinstance(one, Turn) else entry_json(one) for one in both])
         return FINE
-    for entry in entries:
-        told = entry.change.after or {}
-        details = ", ".join(f"{value} {name}" for name, value in told.get("details", {}).items())
-        console.line(
-            f"{entry.at:%Y-%m-%d %H:%M} {told.get('job', '?')} {told.get('outcome', '?')}"
-            f" · {told.get('done', 0)} done, {told.get('waiting', 0)} waiting{f' · {details}' if details else ''}"
-        )
-        for note in told.get("notes", ()):
-            console.line(f"                 ! {note}")
-    if not entries:
-        console.line("Nothing was done by itself yet. `recollect tend` does what is due.")
+    for one in both:
+        show_turn(one, console) if isinstance(one, Turn) else _show_job(one, console)
+    if not both:
+        console.line("Nothing was said or done by itself yet. `recollect tend` does what is due.")
     return FINE
+
+
+def _done(memory: Recollect, args: argparse.Namespace) -> list[Entry]:
+    entries = memory.store.ledger.doing("tend", max(0, args.limit) if args.job is None else 10_000)
+    return [entry for entry in entries if args.job in (None, (entry.change.after or {}).get("job"))]
+
+
+def _show_job(entry: Entry, console: Console) -> None:
+    told = entry.change.after or {}
+    details = ", ".join(f"{value} {name}" for name, value in told.get("details", {}).items())
+    console.line(
+        f"{entry.at:%Y-%m-%d %H:%M} {told.get('job', '?')} {told.get('outcome', '?')}"
+        f" · {told.get('done', 0)} done, {told.get('waiting', 0)} waiting{f' · {details}' if details else ''}"
+    )
+    for note in told.get("notes", ()):
+        console.line(f"                 ! {note}")
+
+
+def show_turn(turn: Turn, console: Console) -> None:
+    """A turn in a few lines."""
+    calls = f" · {', '.join(call.name for call in turn.calls)}" if turn.calls else ""
+    spent = f" · {turn.tokens_in + turn.tokens_out:,} tokens" if turn.tokens_in else ""
+    console.line(f"{turn.at:%Y-%m-%d %H:%M} {turn.session} {turn.state} · {turn.provider}{calls}{spent}")
+    console.line(f"                 > {excerpt(turn.input, 100)}")
+    if turn.output:
+        console.line(f"                 < {excerpt(turn.output, 100)}")
+    if turn.note:
+        console.line(f"                 ! {excerpt(turn.note, 200)}")
 
 
 # --- facts ---------------------------------------------------------------------------------------------------------
@@ -178,31 +202,6 @@ def entity_json(entity: Entity) -> dict[str, Any]:
         "summary": entity.summary,
         "mentions": entity.mentions,
     }
-
-
-# --- import --------------------------------------------------------------------------------------------------------
-
-
-def arguments_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="conversations.json, the export's zip or folder, or lines of JSON")
-    parser.add_argument("--format", choices=["auto", "chatgpt", "claude", "jsonl"], default="auto")
-
-
-def run_import(args: argparse.Namespace, console: Console) -> int:
-    with open_from(args, create=True) as memory:
-        done = memory.sessions.import_chats(
-            Path(args.path), format=args.format, progress=lambda count, _: console.progress("messages", count)
-        )
-    console.progress_done()
-    if console.json:
-        told = {"messages": done.messages, "captured": done.captured, "known": done.known}
-        console.value({**told, "left_out": done.left_out, "sessions": done.sessions})
-    else:
-        console.line(
-            f"{done.captured:,} of {done.messages:,} messages captured from {done.sessions:,} sessions"
-            f" ({done.known:,} known before, {done.left_out:,} without words)."
-        )
-    return FINE
 
 
 def _counts(counts: dict[str, int]) -> str:

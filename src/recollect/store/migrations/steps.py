@@ -13,6 +13,7 @@ from recollect.store.migrations.m0004_documents import documents
 from recollect.store.migrations.m0005_code import code
 from recollect.store.migrations.m0006_dialogue import dialogue
 from recollect.store.migrations.m0007_no_outbox import no_outbox
+from recollect.store.migrations.m0008_turns import turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +34,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(5, "code", code),
     Migration(6, "dialogue", dialogue, ("entities", "spend")),
     Migration(7, "no outbox", no_outbox),
+    Migration(8, "turns", turns, ("turns", "turn_calls", "working_memory")),
 )

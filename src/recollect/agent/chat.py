@@ -1,0 +1,273 @@
+"""The agent loop: wake, then for each message recall, ask, call tools, answer, remember; then sleep.
+
+A turn is in the operational store before anybody is asked, each call when it has returned, the answer before anything
+else is done with it. Whatever happens in between (a model that is down, a budget that is spent, Ctrl-C, a provider
+that raises) the turn stays and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from recollect.agent.providers import MemoryProvider, ToolProvider, WorkingMemoryProvider
+from recollect.agent.providers.replay import clip
+from recollect.core.chat import ChatMessage, Request, ToolSpec
+from recollect.core.errors import EmptyContent, InvalidField, RecollectError
+from recollect.core.ports import Clock, Identity
+from recollect.core.text import clean, require_storable
+from recollect.core.turns import Call, Turn, TurnState, Waking
+from recollect.dialogue.tools import Tool
+from recollect.models.port import ChatModel, Heard, Reply
+from recollect.privacy.fence import WORKING_LIMIT, fence_text
+from recollect.privacy.scan import redact
+from recollect.store.store import Store
+
+STEPS = 8  # answers with tool calls in one turn; the next one has to do without tools
+ANSWER_TOKENS = 2_000  # of one answer
+RESULT = 16_000  # characters of a tool's result that the model is shown
+INPUT = 400_000  # characters of one message: more is a document
+SYSTEM = (Path(__file__).with_name("prompts") / "chat.txt").read_text(encoding="utf-8").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a chat is made of."""
+
+    store: Store
+    provider: MemoryProvider
+    model: Callable[[], ChatModel]
+    clock: Clock
+    identity: Identity
+    session: str
+    agent: str = "recollect"
+    tools: Sequence[Tool] = ()
+    system: str = SYSTEM
+
+
+@dataclass(slots=True)
+class _Work:
+    """A turn in the making."""
+
+    turn: Turn
+    heard: list[str] = field(default_factory=list)  # of the answer that is coming in
+    notes: list[str] = field(default_factory=list)
+
+
+class Chat:
+    """One waking of a session. Use it in a `with` block: leaving it puts the session to sleep."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._store = setup.store
+        self._provider = setup.provider
+        self._nonce = os.urandom(8).hex()
+        self._waking: Waking | None = None
+        self.notes: list[str] = []  # troubles of the provider outside of a turn
+
+    @property
+    def session(self) -> str:
+        return self._setup.session
+
+    # --- wake and sleep ---------------------------------------------------------------------------------------------
+
+    def wake(self) -> int:
+        """Begin, or go on with, the session; how many turns it has so far."""
+        at = self._now()
+        self._waking = Waking(self.session, self._setup.identity("wake", at), self._setup.agent, at)
+        self._store.turns.close_open(self.session, self._store.project, thread=self._waking.thread, at=at)
+        waking = self._waking
+        self._guarded(self._provider.init, self.notes)
+        self._guarded(lambda: self._provider.on_wake(waking), self.notes)
+        return self._store.turns.count(self._store.project, session=self.session)
+
+    def sleep(self) -> None:
+        """Pause the session. Sleeping twice is sleeping once."""
+        if self._waking is None:
+            return
+        self._waking = None
+        self._guarded(self._provider.on_sleep, self.notes)
+        self._guarded(self._provider.close, self.notes)
+
+    def __enter__(self) -> Chat:
+        self.wake()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sleep()
+
+    # --- a turn -------------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, heard: Heard | None = None) -> Turn:
+        """One message, and the turn it became. When there is no answer the error says why, and the turn is kept.
+
+        With `heard`, the answer is told piece by piece as it comes.
+        """
+        words = _words(text)
+        work = _Work(self._begun(words))
+        try:
+            answer = self._answered(words, work, heard)
+        except KeyboardInterrupt:
+            self._end(work, "interrupted", "".join(work.heard), "interrupted by the user")
+            raise
+        except Exception as error:  # whatever it is, the turn is kept and the caller is told
+            self._end(work, "failed", "".join(work.heard), str(error) or type(error).__name__)
+            raise
+        return self._end(work, "done", answer.text, "")
+
+    def _begun(self, words: str) -> Turn:
+        if self._waking is None:
+            self.wake()
+        assert self._waking is not None
+        at = self._now()
+        turn = Turn(
+            id=self._setup.identity("turn", at),
+            session=self.session,
+            thread=self._waking.thread,
+            provider=self._provider.name,
+            model="",
+            at=at,
+            input=redact(words).text,
+        )
+        self._store.turns.put(turn, self._store.project)
+        return turn
+
+    def _answered(self, words: str, work: _Work, heard: Heard | None) -> Reply:
+        model = self._setup.model()
+        work.turn = work.turn.having(model=model.model)
+        tools = {tool.name: tool for tool in self._tools(work)}
+        messages = self._messages(words, work)
+        for step in range(STEPS + 1):
+            work.heard.clear()
+            offered = [_spec(tool) for tool in tools.values()] if step < STEPS else []
+            reply = model.chat(messages, tools=offered, most=ANSWER_TOKENS, heard=_both(work.heard, heard))
+            work.turn = work.turn.having(
+                tokens_in=work.turn.tokens_in + reply.usage.input, tokens_out=work.turn.tokens_out + reply.usage.output
+            )
+            if not reply.requests or step == STEPS:
+                return reply
+            if heard is not None and reply.text:
+                heard("\n")
+            messages.append(ChatMessage("assistant", reply.text, reply.requests))
+            for place, request in enumerate(reply.requests):
+                result = self._call(request, tools, work, step=step, said=reply.text if place == 0 else "")
+                messages.append(ChatMessage("tool", result, answers=request.id))
+        raise AssertionError("the last step always returns")
+
+    def _messages(self, words: str, work: _Work) -> list[ChatMessage]:
+        recalled: list[ChatMessage] = []
+        self._guarded(lambda: recalled.extend(self._provider.recall(words)), work.notes)
+        return together([ChatMessage("system", self._system(work)), *recalled, ChatMessage("user", words)])
+
+    def _system(self, work: _Work) -> str:
+        kept: list[str] = []
+        provider = self._provider
+        if isinstance(provider, WorkingMemoryProvider):
+            self._guarded(lambda: kept.append(provider.working_memory() or ""), work.notes)
+        block = fence_text("".join(kept), nonce=self._nonce, limit=WORKING_LIMIT)
+        return f"{self._setup.system}\n\nKept in mind:\n{block}".strip() if block else self._setup.system
+
+    def _tools(self, work: _Work) -> list[Tool]:
+        found = list(self._setup.tools)
+        provider = self._provider
+        if found and isinstance(provider, ToolProvider):
+            self._guarded(lambda: found.extend(provider.tools()), work.notes)
+        return found
+
+    def _call(self, request: Request, tools: Mapping[str, Tool], work: _Work, *, step: int, said: str) -> str:
+        """The result of one call, kept before the model is told of it."""
+        started = time.monotonic()
+        result, failed = called(request, tools)
+        call = Call(
+            id=request.id,
+            name=request.name,
+            arguments=redact(request.arguments).text,
+            result=redact(result).text,
+            failed=failed,
+            step=step,
+            said=redact(said).text,
+            ms=round((time.monotonic() - started) * 1000),
+        )
+        self._store.turns.put_call(work.turn.id, len(work.turn.calls), call)
+        work.turn = work.turn.having(calls=(*work.turn.calls, call))
+        return result
+
+    def _end(self, work: _Work, state: TurnState, output: str, note: str) -> Turn:
+        told = redact(clean(output.replace("\0", ""))[0]).text
+        ended = work.turn.having(state=state, output=told, note=note, ended_at=self._now())
+        self._store.turns.put(ended, self._store.project)
+        self._guarded(lambda: self._provider.save_turn(ended), work.notes)
+        if work.notes:
+            ended = ended.having(note="; ".join([note, *work.notes]).strip("; "))
+            self._store.turns.put(ended, self._store.project)
+        return ended
+
+    def _guarded(self, act: Callable[[], object], notes: list[str]) -> None:
+        try:
+            act()
+        except Exception as error:  # a provider is a stranger's code: whatever it raises, the conversation goes on
+            notes.append(f"memory {self._provider.name}: {str(error) or type(error).__name__}")
+
+    def _now(self) -> Any:
+        at = self._setup.clock()
+        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+
+def together(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Messages of the user that follow each other as one: servers want the roles to alternate."""
+    joined: list[ChatMessage] = []
+    for message in messages:
+        if joined and message.role == "user" == joined[-1].role:
+            joined[-1] = ChatMessage("user", f"{joined[-1].content}\n{message.content}")
+        else:
+            joined.append(message)
+    return joined
+
+
+def called(request: Request, tools: Mapping[str, Tool]) -> tuple[str, bool]:
+    """What a tool answers, as JSON for the model, and whether that is an error. Mistakes are told to the model."""
+    try:
+        if request.name not in tools:
+            raise InvalidField(request.name, f"there is no such tool; there are {', '.join(sorted(tools))}")
+        given = json.loads(request.arguments or "{}")
+        if not isinstance(given, dict):
+            raise InvalidField("arguments", "expected a JSON object")
+        answer = tools[request.name](**given)
+    except RecollectError as error:
+        return json.dumps({"error": str(error), "hint": error.hint}, ensure_ascii=False), True
+    except Exception as error:  # a tool may be a stranger's code: whatever it raises, the model is told and goes on
+        return json.dumps({"error": f"{type(error).__name__}: {error}"}, ensure_ascii=False), True
+    return clip(json.dumps(answer, ensure_ascii=False, default=str), RESULT), False
+
+
+def _words(text: str) -> str:
+    if not isinstance(text, str):
+        raise InvalidField("message", f"expected a text, not {type(text).__name__}")
+    words = clean(require_storable(text, "message"))[0]
+    if not words:
+        raise EmptyContent
+    if len(words) > INPUT:
+        raise InvalidField(
+            "message", f"{len(words):,} characters; one message holds at most {INPUT:,}", hint="Index it as a document."
+        )
+    return words
+
+
+def _spec(tool: Tool) -> ToolSpec:
+    return ToolSpec(tool.name, tool.description, tool.parameters)
+
+
+def _both(kept: list[str], heard: Heard | None) -> Heard | None:
+    if heard is None:
+        return None
+
+    def hear(piece: str) -> None:
+        kept.append(piece)
+        heard(piece)
+
+    return hear

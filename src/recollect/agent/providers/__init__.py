@@ -1,0 +1,96 @@
+"""Memory providers: what an agent loop asks for the messages to begin a turn with, and tells each turn when it ended.
+
+The loop knows this protocol only. It keeps every turn in the operational store itself, whichever provider is chosen.
+Third parties register a function from `Surroundings` to a provider under the entry-point group `recollect.providers`;
+`recollect.testing.providers` has the suite that says whether it keeps the promises below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+
+from recollect.core.chat import ChatMessage
+from recollect.core.turns import Turn, Waking
+from recollect.dialogue.room import Room
+
+if TYPE_CHECKING:
+    from recollect.dialogue.tools import Tool
+    from recollect.embed.port import Embedder
+
+
+class MemoryProvider(Protocol):
+    """What an agent remembers with. May raise: the loop notes it on the turn and goes on without memory."""
+
+    @property
+    def name(self) -> str: ...
+
+    def init(self) -> None:
+        """Make ready; called once, before anything else."""
+        ...
+
+    def on_wake(self, waking: Waking) -> None:
+        """A session begins, or goes on."""
+        ...
+
+    def recall(self, hint: str | None = None) -> Sequence[ChatMessage]:
+        """What to put before the next message, oldest first; `hint` is that message."""
+        ...
+
+    def save_turn(self, turn: Turn) -> None:
+        """A turn has ended, well or not. The operational store has it already; the same turn twice changes nothing."""
+        ...
+
+    def turn_count(self) -> int:
+        """How many turns the session has."""
+        ...
+
+    def recent_turns(self, limit: int) -> Sequence[Turn]:
+        """The last turns of the session, oldest of them first."""
+        ...
+
+    def on_sleep(self) -> None:
+        """The session pauses; it may be woken again."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything. The store it was given is its owner's to close."""
+        ...
+
+
+@runtime_checkable
+class WorkingMemoryProvider(Protocol):
+    """A provider that also keeps a few things in mind for the system prompt."""
+
+    def working_memory(self) -> str | None:
+        """What is kept in mind now, in any form; the loop makes it harmless and cuts it."""
+        ...
+
+
+@runtime_checkable
+class ToolProvider(Protocol):
+    """A provider that also has tools for the agent."""
+
+    def tools(self) -> Sequence[Tool]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a provider may use: the room of conversations with its store, an embedder if there is one, its options."""
+
+    room: Room
+    embedder: Embedder | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+Make: TypeAlias = Callable[[Surroundings], MemoryProvider]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A provider that can be chosen."""
+
+    name: str
+    does: str
+    origin: str = "recollect"  # the package it comes from

@@ -1,0 +1,77 @@
+"""Working memory: goals, facts, projects and contacts that an agent keeps in mind from turn to turn and day to day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.core.errors import UnknownChoice
+from recollect.core.text import clean, excerpt, require_storable
+from recollect.dialogue.room import Room
+from recollect.dialogue.tools import Tool
+from recollect.privacy.fence import own_words
+from recollect.privacy.scan import redact
+
+SECTIONS = ("goals", "facts", "projects", "contacts")
+ITEMS = 20  # of one section: what is kept in mind is short, or it is no longer working memory
+ITEM = 300  # characters
+
+
+class Working:
+    """What is kept in mind in one store. Items are screened for secrets and for what we injected ourselves."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    def text(self) -> str | None:
+        """All of it for a prompt; nothing when nothing is kept."""
+        kept = self._room.store.working.sections(self._room.store.project)
+        parts = [
+            f"{section.capitalize()}:\n" + "\n".join(f"- {item}" for item in kept[section])
+            for section in SECTIONS
+            if kept.get(section)
+        ]
+        return "\n".join(parts) or None
+
+    def update(self, section: str, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, ...]:
+        """Change one section and return what it holds now. The newest items stay when there are too many."""
+        if section not in SECTIONS:
+            raise UnknownChoice("section", section, SECTIONS)
+        store = self._room.store
+        gone = {_folded(item) for item in remove}
+        fresh = [item for text in add if (item := _item(text))]
+        with store.engine.write():
+            kept = [
+                item for item in store.working.sections(store.project).get(section, ()) if _folded(item) not in gone
+            ]
+            unique = {_folded(item): item for item in [*kept, *fresh]}
+            items = tuple(unique.values())[-ITEMS:]
+            store.working.put(section, items, store.project, at=self._room.now())
+        return items
+
+    def tool(self) -> Tool:
+        texts = {"type": "array", "items": {"type": "string"}}
+        section = {"type": "string", "enum": list(SECTIONS)}
+        return Tool(
+            "update_working_memory",
+            "Keep something short in mind for every later turn, or let go of it: goals, facts, projects, contacts.",
+            {
+                "type": "object",
+                "properties": {"section": section, "add": texts, "remove": texts},
+                "required": ["section"],
+                "additionalProperties": False,
+            },
+            self._called,
+        )
+
+    def _called(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        items = self.update(given["section"], add=given.get("add", ()), remove=given.get("remove", ()))
+        return {"section": given["section"], "items": len(items)}
+
+
+def _item(text: str) -> str:
+    return excerpt(redact(clean(own_words(require_storable(text, "item")))[0]).text, ITEM)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,234 @@
+"""The tables of turns: what an agent was told, called and said, whichever provider it remembers with. Decides nothing.
+
+A turn is written when it begins, each call when it has returned, and the answer at the end, so that a kill at any
+point costs what nobody had yet been told. Every method that changes rows opens its own durable write.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from recollect.core.turns import Call, Turn
+from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.engine import Engine, Row, Value
+
+_COLUMNS = (
+    "number", "id", "project", "session", "thread", "provider", "model", "at", "input", "output", "state", "note",
+    "ended_at", "tokens_in", "tokens_out",
+)  # fmt: skip
+_NAMES = ", ".join(_COLUMNS)
+_CALL_COLUMNS = ("turn", "place", "call", "name", "arguments", "result", "failed", "step", "said", "ms")
+_CALL_NAMES = ", ".join(_CALL_COLUMNS)
+GONE = "[forgotten]"
+_TELLING = 12  # characters: a shorter text is only recognised when it is all there is
+
+
+class Turns:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # --- writing --------------------------------------------------------------------------------------------------
+
+    _NEXT = "select coalesce(max(number), 0) + 1 from turns"
+    _NUMBER = "select number from turns where id = :id"
+    _PUT = f"""
+        insert into turns ({_NAMES}, checksum) values ({", ".join("?" * (len(_COLUMNS) + 1))})
+            on conflict (number) do update set
+            {", ".join(f"{name} = excluded.{name}" for name in (*_COLUMNS[2:], "checksum"))}
+    """
+
+    def put(self, turn: Turn, project: str) -> None:
+        """Add a turn, or bring a known one up to date. Its calls are written by `put_call`."""
+        with self._engine.write():
+            known = self._engine.row(self._NUMBER, {"id": turn.id}) or self._engine.row(self._NEXT)
+            row = _row(int(known[0]) if known else 1, turn, project)
+            self._engine.execute_many(self._PUT, [(*row, checksum(row))])
+
+    _PUT_CALL = f"""
+        insert into turn_calls ({_CALL_NAMES}, checksum) values ({", ".join("?" * (len(_CALL_COLUMNS) + 1))})
+            on conflict (turn, place) do update set
+            {", ".join(f"{name} = excluded.{name}" for name in (*_CALL_COLUMNS[2:], "checksum"))}
+    """
+
+    def put_call(self, turn: str, place: int, call: Call) -> None:
+        """One call that has returned."""
+        row = _call_row(turn, place, call)
+        with self._engine.write():
+            self._engine.execute_many(self._PUT_CALL, [(*row, checksum(row))])
+
+    _LEFT_OPEN = f"""
+        select {_NAMES}, checksum from turns
+         where project = :project and session = :session and thread <> :thread and state = 'open' order by number
+    """
+
+    def close_open(self, session: str, project: str, *, thread: str, at: datetime) -> int:
+        """Turns that another waking left open were interrupted; how many. One that is still at work says so later."""
+        with self._engine.write():
+            key = {"project": project, "session": session, "thread": thread}
+            left = self._whole(self._engine.rows(self._LEFT_OPEN, key))
+            for turn in left:
+                note = "the process ended before the answer"
+                self.put(turn.having(state="interrupted", note=note, ended_at=at), project)
+        return len(left)
+
+    # --- reading --------------------------------------------------------------------------------------------------
+
+    _RECENT = f"""
+        select {_NAMES}, checksum from turns
+         where project = :project and (:session is null or session = :session) and (:any = 1 or state <> 'open')
+         order by number desc limit :limit
+    """
+
+    def recent(self, project: str, *, session: str | None = None, limit: int, ended: bool = False) -> list[Turn]:
+        """The last turns, of one session when it is named, only those that ended if asked, oldest of them first."""
+        params = {"project": project, "session": session, "limit": max(0, limit), "any": int(not ended)}
+        return self._whole(self._engine.rows(self._RECENT, params)[::-1])
+
+    _COUNT = "select count(*) from turns where project = :project and (:session is null or session = :session)"
+
+    def count(self, project: str, *, session: str | None = None) -> int:
+        row = self._engine.row(self._COUNT, {"project": project, "session": session})
+        return int(row[0]) if row else 0
+
+    _TALLY = "select {by}, count(*) from turns where project = :project group by {by} order by {by}"
+
+    def by_state(self, project: str) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY.format(by="state"), {"project": project}))
+
+    def by_provider(self, project: str) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY.format(by="provider"), {"project": project}))
+
+    _THREADS = """
+        select thread from turns where project = :project and session = :session group by thread order by min(number)
+    """
+
+    def threads(self, session: str, project: str) -> list[str]:
+        """Every waking of a session in which something was said, oldest first."""
+        return [row[0] for row in self._engine.rows(self._THREADS, {"project": project, "session": session})]
+
+    _LAST_SESSION = "select session from turns where project = :project order by number desc limit 1"
+
+    def last_session(self, project: str) -> str | None:
+        row = self._engine.row(self._LAST_SESSION, {"project": project})
+        return None if row is None else str(row[0])
+
+    _CALLS = f"""
+        select {_CALL_NAMES}, checksum from turn_calls
+         where turn in (select value from json_each(:turns)) order by turn, place
+    """
+
+    def _whole(self, rows: Sequence[Row]) -> list[Turn]:
+        """The sound ones with their calls. What is damaged is left out here; `check` names it."""
+        calls: dict[str, list[Call]] = {}
+        for row in self._engine.rows(self._CALLS, {"turns": json.dumps([row[1] for row in rows])}):
+            if _is_sound(row):
+                calls.setdefault(row[0], []).append(_call(row[:-1]))
+        return [_turn(row[:-1], calls.get(row[1], ())) for row in rows if _is_sound(row)]
+
+    # --- care -----------------------------------------------------------------------------------------------------
+
+    _HOLDING = f"select {_NAMES}, checksum from turns where {{where}}"
+    _HOLDING_CALL = f"select {_CALL_NAMES}, checksum from turn_calls where {{where}}"
+
+    def forget(self, texts: Iterable[str]) -> int:
+        """Blank some texts wherever a turn holds them; how many rows that changed. Joins the caller's write."""
+        changed = 0
+        with self._engine.write():
+            for text in {text.strip() for text in texts} - {""}:
+                for sql, fields, put in (
+                    (self._HOLDING, ("input", "output", "note"), self._PUT),
+                    (self._HOLDING_CALL, ("arguments", "result", "said"), self._PUT_CALL),
+                ):
+                    rows = self._engine.rows(sql.format(where=_holds(fields, text)), {"text": text})
+                    blanked = [tuple(_blank(value, text) for value in row[:-1]) for row in rows]
+                    self._engine.execute_many(put, [(*row, checksum(row)) for row in blanked])
+                    changed += len(rows)
+        return changed
+
+    _EVERY = f"select {_NAMES}, checksum from turns order by number"
+    _EVERY_CALL = f"select {_CALL_NAMES}, checksum from turn_calls order by turn, place"
+
+    def damaged(self) -> list[str]:
+        """What does not match its checksum."""
+        turns = [f"turn {row[1]}" for row in self._engine.rows(self._EVERY) if not _is_sound(row)]
+        calls = [f"call {row[1]} of {row[0]}" for row in self._engine.rows(self._EVERY_CALL) if not _is_sound(row)]
+        return [*turns, *calls]
+
+
+def _is_sound(row: Row) -> bool:
+    return bool(checksum(row[:-1]) == row[-1])
+
+
+def _holds(fields: Sequence[str], text: str) -> str:
+    test = "instr({}, :text) > 0" if len(text) >= _TELLING else "trim({}) = :text"
+    return " or ".join(test.format(field) for field in fields)
+
+
+def _blank(value: Value, text: str) -> Value:
+    if not isinstance(value, str):
+        return value
+    if value.strip() == text:
+        return GONE
+    return value.replace(text, GONE) if len(text) >= _TELLING else value
+
+
+def _row(number: int, turn: Turn, project: str) -> tuple[Value, ...]:
+    return (
+        number,
+        turn.id,
+        project,
+        turn.session,
+        turn.thread,
+        turn.provider,
+        turn.model,
+        to_ms(turn.at),
+        turn.input,
+        turn.output,
+        turn.state,
+        turn.note,
+        None if turn.ended_at is None else to_ms(turn.ended_at),
+        turn.tokens_in,
+        turn.tokens_out,
+    )
+
+
+def _turn(row: Row, calls: Sequence[Call]) -> Turn:
+    (_, id, _, session, thread, provider, model, at, input, output, state, note, ended_at, tokens_in, tokens_out) = row
+    return Turn(
+        id=id,
+        session=session,
+        thread=thread,
+        provider=provider,
+        model=model,
+        at=from_ms(at),
+        input=input,
+        output=output,
+        calls=tuple(calls),
+        state=state,
+        note=note,
+        ended_at=None if ended_at is None else from_ms(ended_at),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+    )
+
+
+def _call_row(turn: str, place: int, call: Call) -> tuple[Value, ...]:
+    return (
+        turn,
+        place,
+        call.id,
+        call.name,
+        call.arguments,
+        call.result,
+        int(call.failed),
+        call.step,
+        call.said,
+        call.ms,
+    )
+
+
+def _call(row: Row) -> Call:
+    _, _, id, name, arguments, result, failed, step, said, ms = row
+    return Call(id, name, arguments, result, bool(failed), step, said, ms)
