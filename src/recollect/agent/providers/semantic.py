@@ -90,7 +90,7 @@ class Semantic:
         self._waking = None
 
     def _block(self, hint: str, *, before: datetime | None) -> str:
-        """The nearest older messages with their surroundings, in the order they were said, as data."""
+        """The nearest older messages with their surroundings, in the order they were kept, as data."""
         threads = self._threads()
         if not threads and not self._everywhere:
             return ""
@@ -102,7 +102,8 @@ class Semantic:
             for one in self._store.sessions.around(hit.memory, before=BEFORE, after=AFTER):
                 if before is None or _when(one) < before:
                     around[one.id] = one
-        told = sorted(around.values(), key=lambda one: (_when(one), one.id))
+        rows = self._store.memories.seqs(list(around))
+        told = sorted(around.values(), key=lambda one: rows.get(one.id, 0))
         return fence_text("\n".join(map(_line, told)), nonce=self._nonce, limit=_BLOCK)
 
     def _threads(self) -> list[str]:
@@ -128,7 +129,7 @@ def _told(turn: Turn) -> Iterator[Message]:
     for place, call in enumerate(turn.calls):
         yield Message(f"[tool:{call.name}] {call.result}", turn.thread, "assistant", turn.at, f"{turn.id}-{place}")
     if turn.output:
-        yield Message(turn.output, turn.thread, "assistant", turn.at, f"{turn.id}-output")
+        yield Message(turn.output, turn.thread, "assistant", turn.ended_at or turn.at, f"{turn.id}-output")
 
 
 def _oldest(turns: Sequence[Turn], shown: int) -> datetime | None:

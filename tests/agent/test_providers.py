@@ -1,0 +1,310 @@
+"""Providers: the three that ship keep every promise, a broken one is caught, and what makes each of them what it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.agent.providers import MemoryProvider, Surroundings
+from recollect.agent.providers.recency import Recency, recency
+from recollect.agent.providers.recollect import recollect as everything
+from recollect.agent.providers.replay import last, messages, replay
+from recollect.agent.providers.semantic import semantic
+from recollect.agent.providers.working import ITEM, ITEMS, Working
+from recollect.app import Recollect
+from recollect.core.chat import ChatMessage
+from recollect.core.errors import InvalidField, PluginBroken, UnknownChoice
+from recollect.core.query import Filter
+from recollect.core.turns import Call, Turn, Waking
+from recollect.registry import provider, providers
+from recollect.testing.fakes import WordEmbedder
+from recollect.testing.providers import ProviderConformance, Stage, conformance, stage
+
+
+class TestRecency(ProviderConformance):
+    def make(self, surroundings: Surroundings) -> MemoryProvider:
+        return recency(surroundings)
+
+
+class TestSemantic(ProviderConformance):
+    def make(self, surroundings: Surroundings) -> MemoryProvider:
+        return semantic(surroundings)
+
+
+class TestSemanticWithoutRecall(ProviderConformance):
+    def make(self, surroundings: Surroundings) -> MemoryProvider:
+        return semantic(Surroundings(surroundings.room, surroundings.embedder, {"semantic_recall": "off"}))
+
+
+class TestRecollect(ProviderConformance):
+    def make(self, surroundings: Surroundings) -> MemoryProvider:
+        return everything(surroundings)
+
+
+class Forgetful(Recency):
+    """Begins in the middle of a turn, forgets the order, mixes sessions and takes any argument."""
+
+    name = ""
+
+    def recall(self, hint: str | None = None) -> Sequence[ChatMessage]:
+        if hint is not None and len(hint) > 1_000:
+            raise KeyError("too long")
+        return replay(self.recent_turns(3))[1:]
+
+    def recent_turns(self, limit: int) -> Sequence[Turn]:
+        return self._store.turns.recent(self._store.project, limit=limit)[::-1]
+
+
+def test_a_broken_provider_is_caught_claim_by_claim() -> None:
+    broken = {one.claim: one.why for one in conformance(Forgetful)}
+    assert set(broken) >= {
+        "it_has_a_name",
+        "messages_are_well_formed_and_begin_with_no_answer",
+        "what_was_said_stands_in_the_order_it_was_said",
+        "every_turn_of_the_session_is_counted_and_the_latest_are_returned_oldest_first",
+        "sessions_are_kept_apart_in_their_recent_turns",
+        "hostile_and_empty_hints_are_answered",
+    }
+    assert "assistant" in broken["messages_are_well_formed_and_begin_with_no_answer"]
+    assert conformance(recency) == []
+
+
+# --- registry -------------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_provider_lists_the_available_ones(memory: Recollect) -> None:
+    with pytest.raises(UnknownChoice) as caught:
+        memory.chats.open(memory="elephant", session="x", model="http://127.0.0.1:9/v1#m")
+    assert "recency, recollect, semantic" in caught.value.hint
+
+
+def test_an_installed_package_can_add_a_provider_and_a_broken_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from recollect.agent.providers.recency import Recency\n"
+        "class Mine(Recency):\n    name = 'mine'\n"
+        "def broken(surroundings):\n    raise OSError('no elephants')\n"
+    )
+    info = tmp_path / "mine-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[recollect.providers]\nmine = mine:Mine\nbad = mine:broken\n")
+    program = (
+        "import recollect\n"
+        "from recollect.registry import provider, providers\n"
+        "from recollect.agent.providers import Surroundings\n"
+        "memory = recollect.open(':memory:')\n"
+        "around = Surroundings(memory.dialogue)\n"
+        "print(provider('mine', around).name, [(one.name, one.origin) for one in providers()][-2:])\n"
+        "try:\n    provider('bad', around)\n"
+        "except Exception as error:\n    print(type(error).__name__, error)\n"
+    )
+    source = str(Path(recollect.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": f"{source}:{tmp_path}", "HOME": str(tmp_path)},
+    )
+    first, second = done.stdout.splitlines()
+    assert first == "mine [('bad', 'mine'), ('mine', 'mine')]"
+    assert second.startswith(PluginBroken.__name__)
+    assert "no elephants" in second
+
+
+def test_shipped_providers_are_listed_with_what_they_do() -> None:
+    assert [one.name for one in providers()][:3] == ["recency", "semantic", "recollect"]
+    assert all(one.does for one in providers())
+
+
+def test_a_provider_is_made_by_its_name(memory: Recollect) -> None:
+    for name in ("recency", "semantic", "recollect"):
+        assert provider(name, Surroundings(memory.dialogue)).name == name
+
+
+# --- replay ---------------------------------------------------------------------------------------------------------
+
+
+def turn(**fields: object) -> Turn:
+    from datetime import UTC, datetime
+
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    plain = Turn("t", "s", "w", "recency", "m", at, "Where?", "Here.", state="done")
+    return plain.having(**fields)
+
+
+def test_tool_calls_are_replayed_step_by_step() -> None:
+    calls = (
+        Call("a", "look", "{}", "1", said="Let me look."),
+        Call("b", "look", "{}", "2"),
+        Call("c", "go", "{}", "3", step=1),
+    )
+    roles = [(one.role, one.content, len(one.requests)) for one in messages(turn(calls=calls))]
+    assert roles == [
+        ("user", "Where?", 0),
+        ("assistant", "Let me look.", 2),
+        ("tool", "1", 0),
+        ("tool", "2", 0),
+        ("assistant", "", 1),
+        ("tool", "3", 0),
+        ("assistant", "Here.", 0),
+    ]
+
+
+def test_a_turn_without_an_answer_says_so_in_the_assistants_place() -> None:
+    said = messages(turn(output="", state="failed", note="the model is down"))
+    assert [(one.role, one.content) for one in said][1] == ("assistant", "(no answer: the model is down)")
+    assert "broke off" in messages(turn(output="He", state="interrupted"))[1].content
+
+
+def test_a_long_result_is_cut_in_replay() -> None:
+    said = messages(turn(calls=(Call("a", "look", "{}", "x" * 9_000),)))
+    assert len(said[2].content) == 4_000
+    assert said[2].content.endswith("[…]")
+
+
+def test_a_window_never_begins_with_half_a_turn() -> None:
+    found = replay([turn(calls=(Call("a", "look", "{}", "1"),)), turn()])
+    assert [one.role for one in last(found, 4)] == ["user", "assistant"]
+    assert last(found, 0) == []
+
+
+# --- what makes each of them what it is -----------------------------------------------------------------------------
+
+
+def users(found: Sequence[ChatMessage]) -> list[str]:
+    return [one.content for one in found if one.role == "user"]
+
+
+def test_recency_gives_the_last_twenty_turns_and_stores_nothing() -> None:
+    with stage(recency) as here:
+        waking = here.wake("one")
+        for number in range(30):
+            here.turn(waking, f"message {number}")
+        assert users(here.provider.recall("anything")) == [f"message {number}" for number in range(10, 30)]
+        store = here.surroundings.room.store
+        assert store.memories.count(Filter(), store.project) == 0
+
+
+def chatter(here: Stage, waking: Waking, first: str) -> None:
+    """A first turn worth remembering, two around it, and enough small talk to push it out of the window."""
+    here.turn(waking, "Let us talk about boats.", "Gladly.")
+    here.turn(waking, first, "A fine name.")
+    here.turn(waking, "She was built in Bergen.", "Lovely.")
+    for number in range(30):
+        here.turn(waking, f"Pebble {number} is grey.", "Indeed.")
+
+
+def test_semantic_finds_what_left_the_window_with_two_before_and_one_after() -> None:
+    with stage(semantic) as here:
+        waking = here.wake("one")
+        chatter(here, waking, "My boat is called Argo.")
+        found = here.provider.recall("what is my boat called?")
+        assert len(found) == 41, "forty messages and one block"
+        block = found[-1].content
+        assert block.count("<recollect-memory") == 1
+        assert "My boat is called Argo." in block
+        assert "Gladly." in block, "two before"
+        assert "A fine name." in block, "one after"
+        assert "Pebble 29" not in block, "what is in the window is not repeated"
+        assert block.index("Gladly.") < block.index("Argo") < block.index("A fine name.")
+        assert "Argo" not in "".join(one.content for one in here.provider.recall())
+
+
+def test_semantic_stays_within_the_session_unless_told_to_reach_further() -> None:
+    def reaching(surroundings: Surroundings) -> MemoryProvider:
+        return semantic(Surroundings(surroundings.room, surroundings.embedder, {"reach": "all"}))
+
+    for make, finds in ((semantic, False), (reaching, True)):
+        with stage(make) as here:
+            here.turn(here.wake("one"), "My boat is called Argo.")
+            here.provider.on_sleep()
+            here.wake("two")
+            assert ("Argo" in "".join(users(here.provider.recall("what is my boat called?")))) is finds
+
+
+def test_each_waking_is_a_thread_and_a_session_reads_all_of_its_own() -> None:
+    with stage(semantic) as here:
+        first = here.wake("one")
+        chatter(here, first, "My boat is called Argo.")
+        here.provider.on_sleep()
+        second = here.wake("one")
+        assert second.thread != first.thread
+        here.turn(second, "Good morning.")
+        sessions = {one.id for one in here.surroundings.room.store.sessions.page("conformance", limit=9)}
+        assert sessions == {first.thread, second.thread}
+        assert "Argo" in here.provider.recall("what is my boat called?")[-1].content
+
+
+def test_with_semantic_recall_off_no_model_is_asked_for_anything() -> None:
+    class Untouchable(WordEmbedder):
+        def embed_documents(self, texts: Sequence[str]) -> object:
+            raise AssertionError("a model was loaded")
+
+    with recollect.open(":memory:", embedder=Untouchable()) as memory:
+        around = Surroundings(memory.dialogue, Untouchable(), {"semantic_recall": "off"})
+        here = Stage(around, semantic)
+        waking = here.wake("one")
+        chatter(here, waking, "My boat is called Argo.")
+        assert all("<recollect-memory" not in one.content for one in here.provider.recall("boat"))
+        assert memory.store.vectors.spaces() == []
+
+
+def test_an_option_with_an_unknown_value_is_refused(memory: Recollect) -> None:
+    with pytest.raises(UnknownChoice, match="semantic_recall"):
+        semantic(Surroundings(memory.dialogue, None, {"semantic_recall": "perhaps"}))
+
+
+def test_recollect_brings_facts_of_other_sessions_and_what_was_taught(memory: Recollect) -> None:
+    here = Stage(Surroundings(memory.dialogue), everything)
+    memory.remember("Run make gen before the tests.", kind="gotcha")
+    here.turn(here.wake("one"), "My boat is called Argo.")
+    here.provider.on_sleep()
+    assert memory.store.sessions.tally("test") == {"queued": 1}
+    memory.tend(job="consolidate")
+    here.wake("two")
+    block = here.provider.recall("what is my boat called, and what is to be done before the tests?")[-1].content
+    assert "Argo" in block
+    assert "make gen" in block
+    assert block.count("<recollect-memory") == 2
+    assert memory.recall("make gen", track=False).hits[0].memory.access_count == 1
+
+
+def test_recollect_keeps_what_was_said_as_evidence_but_no_results_of_tools(memory: Recollect) -> None:
+    here = Stage(Surroundings(memory.dialogue), everything)
+    here.turn(here.wake("one"), "Look it up.", "Done.", [Call("a", "look", "{}", "a secret result")])
+    assert [one.content for one in memory.sessions.episodes("one")] == ["Look it up.", "Done."]
+
+
+# --- working memory -------------------------------------------------------------------------------------------------
+
+
+def test_working_memory_is_kept_by_section_and_lets_go(memory: Recollect) -> None:
+    working = Working(memory.dialogue)
+    assert working.text() is None
+    working.update("goals", add=["Ship the boat", "ship  the BOAT", "Paint it"])
+    working.update("contacts", add=["Ada, ada@example.org"])
+    working.update("goals", remove=["paint it"])
+    assert working.text() == "Goals:\n- ship the BOAT\nContacts:\n- Ada, ada@example.org"
+
+
+def test_working_memory_is_bounded_and_holds_no_secret(memory: Recollect) -> None:
+    working = Working(memory.dialogue)
+    working.update("facts", add=[f"number {n} " + "x" * 900 for n in range(40)])
+    kept = memory.store.working.sections("test")["facts"]
+    assert len(kept) == ITEMS
+    assert all(len(item) <= ITEM for item in kept)
+    working.update("projects", add=["the key is ghp_" + "x7K2m9Q4" * 4 + "Zr81"])
+    assert "x7K2m9Q4" not in (working.text() or "")
+
+
+def test_a_section_that_is_none_is_refused(memory: Recollect) -> None:
+    with pytest.raises(UnknownChoice, match="moods"):
+        Working(memory.dialogue).update("moods", add=["grim"])
+    with pytest.raises(InvalidField):
+        Working(memory.dialogue).tool()(section="moods")
