@@ -23,6 +23,7 @@ from recollect.core.records import Memory
 from recollect.documents.api import Docs
 from recollect.documents.check import Checked
 from recollect.documents.gc import GcPlan
+from recollect.documents.guidance.teach import Lesson
 from recollect.documents.index import Summary
 from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found
 from recollect.remember.forget import Forgotten
@@ -240,6 +241,16 @@ class AsyncDocs:
         base: str | os.PathLike[str] | None = None,
     ) -> Checked:
         return await asyncio.to_thread(self._docs.check, change, between=between, detector=detector, base=base)
+
+    async def import_rules(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        base: str | os.PathLike[str] | None = None,
+        retire: bool = False,
+        dry_run: bool = False,
+    ) -> Lesson:
+        return await asyncio.to_thread(self._docs.import_rules, paths, base=base, retire=retire, dry_run=dry_run)
 
 
 class OnThreads:

@@ -23,6 +23,7 @@ from recollect.store.store import Store
 if TYPE_CHECKING:
     from recollect.documents.check import Checked
     from recollect.documents.gc import GcPlan
+    from recollect.documents.guidance.teach import Lesson
     from recollect.documents.index import Summary
     from recollect.models.port import LanguageModel
 
@@ -30,7 +31,7 @@ _FOLDER = ".recollect"
 
 
 class Docs:
-    """Documents as memory: index, search, related, list, gc, check."""
+    """Documents as memory: index, search, related, list, gc, check; and rules files as memories."""
 
     def __init__(
         self,
@@ -172,6 +173,26 @@ class Docs:
             conflicts=tuple(conflict for part in parts for conflict in part.conflicts),
             pairs=sum(part.pairs for part in parts),
             notes=tuple(note for part in parts for note in part.notes),
+        )
+
+    def import_rules(
+        self,
+        paths: Sequence[str | os.PathLike[str]] = (),
+        *,
+        base: str | os.PathLike[str] | None = None,
+        retire: bool = False,
+        dry_run: bool = False,
+    ) -> Lesson:
+        """Teach what CLAUDE.md, AGENTS.md, .cursorrules, MEMORY.md and their like say, as typed memories; without paths
+        those of the whole project. Running it again changes only what the files changed; with `retire`, statements
+        that are gone from them expire."""
+        from recollect.documents.guidance.find import gather
+        from recollect.documents.guidance.teach import teach
+
+        home = self.base if base is None else Path(os.path.realpath(base))
+        found = gather(home, [Path(path) for path in paths])
+        return teach(
+            found, self._store, self._hand(), identity=self._identity, root=home, retire=retire, dry_run=dry_run
         )
 
     def _noted(self, found: Found) -> Found:

@@ -86,7 +86,7 @@ def parse(text: str, *, markdown: bool = True) -> Parsed:
     lines = _line_starts(text)
     if not markdown:
         return Parsed(text, lines, blocks=_paragraphs(text, lines))
-    front_end = _front_end(text)
+    front_end, front = front_matter(text)
     skipped = _line_at(lines, front_end)
     environment: dict[str, Any] = {}
     tokens = _parser().parse(text[front_end:].removeprefix("\ufeff"), environment)
@@ -102,7 +102,7 @@ def parse(text: str, *, markdown: bool = True) -> Parsed:
         tuple(reading.blocks),
         tuple(sorted(reading.inner)),
         tuple(reading.references),
-        dict(_FRONT_FIELD.findall(text[:front_end])) if front_end else {},
+        front,
     )
 
 
@@ -230,6 +230,12 @@ def _front_end(text: str) -> int:
     start = 1 if text.startswith("\ufeff") else 0
     found = _FRONT.match(text[: start + _MOST_FRONT], start)
     return found.end() if found and _FRONT_FIELD.search(found[0]) else 0
+
+
+def front_matter(text: str) -> tuple[int, dict[str, str]]:
+    """Where the front matter ends, and its plain fields; 0 and none when there is none."""
+    end = _front_end(text)
+    return end, dict(_FRONT_FIELD.findall(text[:end])) if end else {}
 
 
 def _paragraphs(text: str, lines: tuple[int, ...]) -> tuple[Block, ...]:

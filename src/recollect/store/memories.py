@@ -351,6 +351,11 @@ class Memories:
             found.setdefault(value, []).append(seq)
         return {value: sorted(seqs) for value, seqs in found.items()}
 
+    def having(self, facet: str, values: Sequence[str], project: str) -> list[Memory]:
+        """The sound memories with one of some values, whatever their status, oldest row first."""
+        seqs = sorted({seq for found in self.by_facet(facet, values).values() for seq in found})
+        return [memory for memory in self.by_seq(seqs).values() if memory.project == project]
+
     def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         """In how many memories each index term stands, and how many memories there are."""
         total = self._engine.row(self._SIZE)
@@ -459,7 +464,8 @@ def _stretches(places: Sequence[int], reach: int) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-_MARKED = ("message", "slot")  # attributes that memories are looked up by: a message's identity, what a fact fills
+# Attributes that memories are looked up by: a message's identity, what a fact fills, a rule and the file it stands in.
+_MARKED = ("message", "slot", "rule", "rule_file")
 
 
 def facets(memory: Memory) -> Iterator[tuple[str, str]]:

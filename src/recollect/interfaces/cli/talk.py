@@ -64,7 +64,8 @@ def run_logs(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
         entries = [] if args.turns or args.session else _done(memory, args)
         turns = () if args.job else memory.chats.turns(session=args.session, limit=max(0, args.limit))
-    both = sorted([*entries, *turns], key=lambda one: one.at, reverse=True)[: max(0, args.limit)]
+    both: list[Entry | Turn] = [*entries, *turns]
+    both = sorted(both, key=lambda one: one.at, reverse=True)[: max(0, args.limit)]
     if console.json:
         console.value([turn_json(one) if isinstance(one, Turn) else entry_json(one) for one in both])
         return FINE

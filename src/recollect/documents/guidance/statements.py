@@ -1,0 +1,301 @@
+"""A rules file as statements: one for each bullet, paragraph, table row or command, with the headings above it. Pure.
+
+A sentence that only introduces a list is its context; a numbered list that tells how something is done stays together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.text import clean, excerpt
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+MOST = 2_000  # statements of one file; what has more is no rules file
+LONGEST = 4_000  # characters of one statement
+_INTRO = 160  # characters of an introduction that is kept as context
+_BARE = 4  # words: a shorter statement says nothing without its heading
+_SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "powershell", "fish", "text"})
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?[a-zA-Z][\w:-]{0,60}(?:\s[^<>]{0,300})?/?>")
+_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\(([^()\s]{0,500})(?:\s\"[^\"]{0,200}\")?\)")
+_BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1")
+_CODE = re.compile(r"(`[^`]*`+)")
+_HELD = re.compile("\x00[0-9]+\x00")  # where code stood while its surroundings are read
+_ANCHOR = re.compile(r"[^()]{0,200}\(#[^()]{0,200}\)\s*")  # a line of a table of contents
+_TREE = re.compile(r"[├└│]")
+_PROCEDURE = re.compile(
+    r"\b(?:how to|steps?|workflow|process|procedure|checklist|adding|creating|releas(?:e|ing)|deploy(?:ing|ment)?"
+    r"|to (?:add|create|make|release|update|run|fix|write|implement)|before (?:you|submitting|committing|opening)"
+    r"|when (?:you|adding)|getting started|setup|set up)\b",
+    re.IGNORECASE,
+)
+_IMPORT = re.compile(r"(?<![\w`@/.])@((?:~/|\.{0,2}/)?[\w.-]+(?:/[\w.-]+)*)")
+_LABELLED = re.compile(r"^(?:\*\*|__|[A-Z][\w /-]{1,40}:\s)")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something a rules file says: in its own words, under which headings, on which lines (from 1)."""
+
+    text: str
+    headings: tuple[str, ...]
+    first: int
+    last: int
+    intro: str = ""
+    steps: tuple[str, ...] = ()  # when it tells how something is done
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        return (*self.headings, self.intro) if self.intro else self.headings
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A file taken apart."""
+
+    statements: list[Statement] = field(default_factory=list)
+    imports: list[tuple[str, int]] = field(default_factory=list)  # what it wants read too, and on which line
+    left_out: int = 0  # statements past the most
+
+
+def take_apart(text: str, *, skipped: int = 0) -> Sheet:
+    """The statements of a text; `skipped` lines of it were cut off before."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    sheet = Sheet()
+    _Reading(sheet, skipped).blocks(SyntaxTreeNode(_parser().parse(text)).children, ())
+    sheet.left_out = max(0, len(sheet.statements) - MOST)
+    del sheet.statements[MOST:]
+    return sheet
+
+
+class _Reading:
+    """Walks the blocks with the headings above them at hand."""
+
+    def __init__(self, sheet: Sheet, skipped: int) -> None:
+        self._sheet = sheet
+        self._skipped = skipped
+        self._headings: list[tuple[int, str]] = []
+
+    def blocks(self, nodes: Sequence[Any], above: tuple[str, ...]) -> None:
+        """Some blocks in a row. A paragraph that ends in a colon introduces what follows it."""
+        intro, open_ = "", False  # `open_`: code that follows belongs to the statement just made
+        for place, node in enumerate(nodes):
+            follows = nodes[place + 1].type if place + 1 < len(nodes) else ""
+            if node.type == "heading":
+                self._heading(node)
+                intro, open_ = "", False
+            elif node.type == "paragraph":
+                intro = self._paragraph(node, above, follows)
+                open_ = not intro
+            elif node.type in ("bullet_list", "ordered_list"):
+                self._list(node, above, intro)
+                intro, open_ = "", False
+            elif node.type in ("fence", "code_block"):
+                self._code(node, above, intro, joins=open_)
+                intro = ""
+            elif node.type == "table":
+                self._table(node, above, intro)
+                intro, open_ = "", False
+            elif node.type == "blockquote":
+                self.blocks(node.children, above)
+                intro, open_ = "", False
+            elif node.type == "html_block":
+                self._html(node, above)
+
+    # --- headings and paragraphs ------------------------------------------------------------------------------------
+
+    def _heading(self, node: Any) -> None:
+        level = int(node.tag[1])
+        self._headings = [one for one in self._headings if one[0] < level]
+        if text := plain(_content(node)):
+            self._headings.append((level, excerpt(text, _INTRO)))
+
+    def _paragraph(self, node: Any, above: tuple[str, ...], follows: str) -> str:
+        """Says it, unless it introduces what follows: then that introduction."""
+        raw = self._without_imports(_content(node), self._line(node))
+        text = plain(raw)
+        if not text:
+            return ""
+        if text.endswith(":") and follows in ("bullet_list", "ordered_list", "fence", "code_block", "table"):
+            return excerpt(text.rstrip(": "), _INTRO)
+        lines = [line for line in raw.split("\n") if line.strip()]
+        if len(lines) > 1 and all(_LABELLED.match(line.strip()) for line in lines):
+            for offset, line in enumerate(lines):
+                self._say(plain(line), above, self._line(node) + offset, self._line(node) + offset)
+        else:
+            self._say(text, above, self._line(node), self._end(node))
+        return ""
+
+    # --- lists ------------------------------------------------------------------------------------------------------
+
+    def _list(self, node: Any, above: tuple[str, ...], intro: str) -> None:
+        inner = (*above, intro) if intro else above
+        if node.type == "ordered_list" and (steps := self._steps(node, intro)):
+            title = intro or (self._headings[-1][1] if self._headings else "Steps")
+            numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
+            self._say(f"{title}:\n{numbered}", above, self._line(node), self._end(node), steps=steps)
+            return
+        for item in node.children:
+            self._item(item, inner)
+
+    def _steps(self, node: Any, intro: str) -> tuple[str, ...]:
+        """The steps of a procedure; none when the list only enumerates."""
+        nearest = intro or (self._headings[-1][1] if self._headings else "")
+        if len(node.children) < 2 or not _PROCEDURE.search(nearest):
+            return ()
+        return tuple(step for item in node.children if (step := excerpt(" ".join(_texts(item)), 500)))
+
+    def _item(self, item: Any, above: tuple[str, ...]) -> None:
+        """A bullet: its own words, then what is nested in it, with those words as context."""
+        own = [node for node in item.children if node.type == "paragraph"]
+        rest = [node for node in item.children if node.type != "paragraph"]
+        raw = self._without_imports("\n".join(_content(node) for node in own), self._line(item))
+        text = plain(raw)
+        code = [node for node in rest if node.type in ("fence", "code_block")]
+        nested = [node for node in rest if node not in code]
+        if text and (code or not (text.endswith(":") and nested)):
+            block = "".join(f"\n{node.content.rstrip()}" for node in code)
+            self._say(text + block, above, self._line(item), self._end(own[-1] if own and not code else item))
+        elif code and not text:
+            for node in code:
+                self._code(node, above, "", joins=False)
+        if nested:
+            self.blocks(nested, (*above, excerpt(text.rstrip(": "), _INTRO)) if text else above)
+
+    # --- code, tables, markup ---------------------------------------------------------------------------------------
+
+    def _code(self, node: Any, above: tuple[str, ...], intro: str, *, joins: bool) -> None:
+        """Commands with comments are a statement each; any other code belongs to the words before it."""
+        code = node.content.rstrip()
+        if not code.strip():
+            return
+        inner = (*above, intro) if intro else above
+        language = (node.info or "").split()[0].lower() if (node.info or "").split() else ""
+        if language in _SHELLS and (commands := _commands(code)):
+            for offset, told in commands:
+                line = self._line(node) + 1 + offset
+                self._say(told, inner, line, line)
+        elif intro:
+            self._say(f"{intro}:\n{code}", above, self._line(node), self._end(node))
+        elif joins and self._sheet.statements:
+            last = self._sheet.statements[-1]
+            self._sheet.statements[-1] = replace(last, text=_cut(f"{last.text}\n{code}"), last=self._end(node))
+        else:
+            nearest = self._headings[-1][1] if self._headings else ""
+            self._say(f"{nearest}:\n{code}" if nearest else code, above, self._line(node), self._end(node))
+
+    def _table(self, node: Any, above: tuple[str, ...], intro: str) -> None:
+        rows = [row for part in node.children for row in part.children]
+        heads = [plain(_content(cell)) for cell in rows[0].children] if rows else []
+        for row in rows[1:]:
+            cells = [plain(_content(cell)) for cell in row.children]
+            told = [f"{head}: {cell}" if head else cell for head, cell in zip(heads, cells, strict=False) if cell]
+            line = self._line(row)
+            self._say("; ".join(told), (*above, intro) if intro else above, line, line)
+
+    def _html(self, node: Any, above: tuple[str, ...]) -> None:
+        """Tags around rules are no rules: what stands between them is read, comments are not."""
+        inner = _TAG.sub("", _COMMENT.sub(lambda gone: "\n" * gone.group().count("\n"), node.content))
+        if not inner.strip():
+            return
+        from markdown_it.tree import SyntaxTreeNode
+
+        there = _Reading(self._sheet, self._line(node) - 1)
+        there._headings = self._headings
+        found = SyntaxTreeNode(_parser().parse("\n".join(line.strip() for line in inner.split("\n")))).children
+        there.blocks([one for one in found if one.type != "html_block"], above)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _say(self, text: str, above: tuple[str, ...], first: int, last: int, *, steps: tuple[str, ...] = ()) -> None:
+        words = _cut(clean(text)[0])
+        if not any(letter.isalnum() for letter in words) or _ANCHOR.fullmatch(words):
+            return
+        headings = tuple(name for _, name in self._headings)
+        intro = " › ".join(above)
+        nearest = above[-1] if above else headings[-1] if headings else ""
+        if nearest and not steps and len(words.split()) < _BARE and not words.startswith(nearest):
+            words = f"{nearest}: {words}"
+        self._sheet.statements.append(Statement(words, headings, first, max(first, last), intro, steps))
+
+    def _without_imports(self, raw: str, line: int) -> str:
+        """The words without `@path` imports that stand alone on a line; every import is noted."""
+        kept = []
+        for offset, one in enumerate(raw.split("\n")):
+            outside = _CODE.sub("", one)
+            names = [found.group(1).rstrip(".") for found in _IMPORT.finditer(outside)]
+            self._sheet.imports += [(name, line + offset) for name in names]
+            if not names or _IMPORT.sub("", one).strip(" -*.:,"):
+                kept.append(one)
+        return "\n".join(kept)
+
+    def _line(self, node: Any) -> int:
+        return (node.map[0] if node.map else 0) + self._skipped + 1
+
+    def _end(self, node: Any) -> int:
+        return (node.map[1] if node.map else 1) + self._skipped
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _content(node: Any) -> str:
+    return "\n".join(child.content for child in node.children if child.type == "inline")
+
+
+def _texts(item: Any) -> Iterator[str]:
+    """All the words in a list item, code in its place."""
+    for node in item.walk():
+        if node.type in ("inline", "fence", "code_block") and node.content.strip():
+            yield (
+                plain(node.content)
+                if node.type == "inline"
+                else f"`{' ; '.join(node.content.split(chr(10))).strip(' ;')}`"
+            )
+
+
+def plain(raw: str) -> str:
+    """Words as people read them: without emphasis, with the address of a link after its text, code as it stands."""
+    parts = _CODE.split(_COMMENT.sub("", raw))
+    marks = {f"\x00{place}\x00": part for place, part in enumerate(parts) if place % 2}
+    text = "".join(f"\x00{place}\x00" if place % 2 else part for place, part in enumerate(parts))
+    text = _LINK.sub(lambda link: link[1] if link[1] == link[2] or not link[2] else f"{link[1]} ({link[2]})", text)
+    text = _HELD.sub(lambda mark: marks.get(mark.group(), ""), _BOLD.sub(r"\2", text))
+    return " ".join(line.strip() for line in text.split("\n")).strip()
+
+
+def _commands(code: str) -> list[tuple[int, str]]:
+    """The commands of a block with what the comments beside or above them say; none when few have any."""
+    if "\\\n" in code or "<<" in code or _TREE.search(code):
+        return []
+    found: list[tuple[int, str]] = []
+    said, told, bare = "", 0, 0
+    for offset, line in enumerate(code.split("\n")):
+        stripped = line.strip().removeprefix("$ ")
+        if not stripped:
+            said = ""
+        elif stripped.startswith("#"):
+            said = stripped.lstrip("# ").rstrip(":. ")
+        else:
+            command, _, beside = stripped.partition(" # ")
+            words = beside.strip() or said
+            told, bare = told + bool(words), bare + (not words)
+            found.append((offset, f"{words}: `{command.strip()}`" if words else f"`{command.strip()}`"))
+    return found if told > bare else []
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 2].rstrip() + " …"
