@@ -17,6 +17,7 @@ from typing import Any
 import recollect
 from recollect.config import Settings
 from recollect.store.check import check
+from recollect.testing.chat_server import Calls, chat_server
 
 HERE = Path(__file__).parents[1]
 TALKS = HERE.parent / "shared" / "data" / "conv" / "locomo_conversations_0-4.json"
@@ -29,6 +30,7 @@ def main() -> None:
         corrections(folder)
         killed(folder)
         talking(folder)
+        chatting(folder)
         documents(folder)
         source(folder)
         conversation(folder)
@@ -111,22 +113,49 @@ def talking(folder: Path) -> None:
     run(folder, "facts", "--all")
 
 
+def chatting(folder: Path) -> None:
+    title("5. An agent remembers: a chat with a scripted model (no network), and rules files as memories")
+    learns = Calls([("remember_fact", {"content": "Ada's boat is called Argo."})])
+
+    def script(request: dict[str, Any]) -> str | Calls:
+        """Answers only from what it is given: so the answer shows what memory brought."""
+        said = [str(one.get("content") or "") for one in request["messages"]]
+        if "my boat is called" in said[-1].lower():
+            return learns
+        return "Noted." if request["messages"][-1]["role"] == "tool" else _boat("\n".join(said))
+
+    with chat_server(script) as server:
+        chat = ("chat", "--model", server.setting, "--once")
+        run(folder, *chat, "My boat is called Argo.", "--session", "monday")
+        run(folder, *chat, "What is my boat called?", "--session", "tuesday", "--memory", "recency", "--no-tools")
+        run(folder, *chat, "What is my boat called?", "--session", "wednesday", "--memory", "recollect")
+    run(folder, "logs", "--turns")
+    (folder / "AGENTS.md").write_text("# Rules\n\n- Never push to main.\n- Prefer small commits.\n", encoding="utf-8")
+    run(folder, "import", "rules", str(folder))
+    run(folder, "import", "rules", str(folder))
+
+
+def _boat(said: str) -> str:
+    found = re.search(r"boat is called (\w+)", said)
+    return f"It is called {found[1]}." if found else "I have no memory of that."
+
+
 def documents(folder: Path) -> None:
-    title("5. This repository's documents")
+    title("6. This repository's documents")
     shutil.copytree(HERE / "docs", folder / "docs")
     run(folder, "docs", "index", str(folder / "docs"))
     run(folder, "docs", "search", "how do I put a backup back", "--limit", "3")
 
 
 def source(folder: Path) -> None:
-    title("6. This repository's source: what breaks if I change this?")
+    title("7. This repository's source: what breaks if I change this?")
     shutil.copytree(HERE / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
     run(folder, "code", "index", str(folder))
     run(folder, "code", "impact", "src/recollect/recall/fuse.py:fuse")
 
 
 def conversation(folder: Path) -> None:
-    title("7. A real conversation")
+    title("8. A real conversation")
     if not TALKS.exists():
         say("(no conversation data beside this checkout; skipped)")
         return

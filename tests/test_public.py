@@ -17,6 +17,7 @@ from recollect.aio import open as open_async
 from recollect.app import Recollect
 from recollect.core import errors
 from recollect.documents.api import Docs
+from recollect.testing.chat_server import chat_server
 
 
 def test_importing_recollect_loads_no_third_party_module() -> None:
@@ -100,6 +101,22 @@ def test_the_asyncio_twin_works(tmp_path: Path) -> None:
             return receipts[0].verdict, await memory.count()
 
     assert asyncio.run(story()) == ("new", 19)
+
+
+def test_threads_and_chats_work_for_asyncio(tmp_path: Path) -> None:
+    async def story() -> tuple[list[str], list[str], str]:
+        with chat_server(["Hello, Ada.", "Argo."]) as server:
+            async with await open_async(tmp_path / "m.db") as memory:
+                thread = memory.threads.open("monday")
+                await thread.say("My boat is Argo.")
+                said = [one.content for one in await thread.recent()]
+                async with memory.chats.open(session="s", memory="recency", model=server.setting) as chat:
+                    answers = [(await chat.say(text)).output for text in ("I am Ada.", "My boat?")]
+                assert [one.input for one in await memory.chats.turns(session="s")] == ["I am Ada.", "My boat?"]
+                assert len(await memory.chats.providers()) >= 3
+                return said, answers, await memory.chats.last_session()
+
+    assert asyncio.run(story()) == (["My boat is Argo."], ["Hello, Ada.", "Argo."], "s")
 
 
 def test_every_error_has_its_own_code() -> None:

@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import Any
 
 from recollect import wiring
+from recollect.agent.chat import Chat
+from recollect.agent.providers import Offer
 from recollect.app import Recollect
 from recollect.core.account import Account
 from recollect.core.chores import quiet
@@ -20,12 +22,14 @@ from recollect.core.ledger import Entry
 from recollect.core.links import Link
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode
 from recollect.core.records import Memory
+from recollect.core.turns import Turn
 from recollect.documents.api import Docs
 from recollect.documents.check import Checked
 from recollect.documents.gc import GcPlan
 from recollect.documents.guidance.teach import Lesson
 from recollect.documents.index import Summary
 from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found
+from recollect.models.port import Heard
 from recollect.remember.forget import Forgotten
 from recollect.remember.undo import Undone
 from recollect.store.memories import Order, Page
@@ -160,6 +164,16 @@ class AsyncRecollect:
         """Conversations; every method of the synchronous one, awaitable."""
         return OnThreads(self._memory.sessions)
 
+    @property
+    def threads(self) -> AsyncThreads:
+        """Open conversations, each with its session at hand."""
+        return AsyncThreads(self._memory)
+
+    @property
+    def chats(self) -> AsyncChats:
+        """Chats with a language model that remembers, and the turns of all of them."""
+        return AsyncChats(self._memory)
+
     async def close(self) -> None:
         await asyncio.to_thread(self._memory.close)
 
@@ -251,6 +265,66 @@ class AsyncDocs:
         dry_run: bool = False,
     ) -> Lesson:
         return await asyncio.to_thread(self._docs.import_rules, paths, base=base, retire=retire, dry_run=dry_run)
+
+
+class AsyncThreads:
+    """Open conversations. Opening one asks nobody, so there is nothing to await; all its methods are awaitable."""
+
+    def __init__(self, memory: Recollect) -> None:
+        self._memory = memory
+
+    def open(self, id: str) -> OnThreads:
+        """The thread of that name; it exists once something is said in it."""
+        return OnThreads(self._memory.threads.open(id))
+
+
+class AsyncChats:
+    """Every method of the synchronous one, awaitable; `open` gives a chat for `async with`."""
+
+    def __init__(self, memory: Recollect) -> None:
+        self._memory = memory
+
+    async def providers(self) -> tuple[Offer, ...]:
+        return await asyncio.to_thread(lambda: self._memory.chats.providers())
+
+    async def turns(self, *, session: str | None = None, limit: int = 20) -> tuple[Turn, ...]:
+        return await asyncio.to_thread(lambda: self._memory.chats.turns(session=session, limit=limit))
+
+    async def last_session(self) -> str:
+        return await asyncio.to_thread(lambda: self._memory.chats.last_session())
+
+    def open(self, **options: Any) -> AsyncChat:
+        """A chat that is still asleep; takes what the synchronous one takes."""
+        return AsyncChat(lambda: self._memory.chats.open(**options))
+
+
+class AsyncChat:
+    """One waking of a session."""
+
+    def __init__(self, make: Callable[[], Chat]) -> None:
+        self._make = make
+        self._chat: Chat | None = None
+
+    async def say(self, text: str, *, heard: Heard | None = None) -> Turn:
+        """One message, and the turn it became. `heard` is called on a worker thread."""
+        chat = await self._awake()
+        return await asyncio.to_thread(chat.say, text, heard=heard)
+
+    async def sleep(self) -> None:
+        if self._chat is not None:
+            await asyncio.to_thread(self._chat.sleep)
+
+    async def _awake(self) -> Chat:
+        if self._chat is None:
+            self._chat = await asyncio.to_thread(self._make)
+        return self._chat
+
+    async def __aenter__(self) -> AsyncChat:
+        await asyncio.to_thread((await self._awake()).wake)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.sleep()
 
 
 class OnThreads:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(root: Path) -> object:
+def memory(root: Path) -> Iterator[Recollect]:
     with recollect.open(root, project="boats", actor="tester") as opened:
         yield opened
 

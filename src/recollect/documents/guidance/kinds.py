@@ -47,7 +47,8 @@ _BY_WORDS: tuple[tuple[Kind, Lazy], ...] = (
         Kind.PREFERENCE,
         Lazy(
             r"\b(?:prefer(?:s|red|ence)?|favou?r|avoid|instead of|rather than|whenever possible|where possible"
-            r"|if possible|dislikes?|opt for|default to|no need to)\b|\buse [\w`./-]+(?: [\w`./-]+){0,2},? (?:over|not) "
+            r"|if possible|dislikes?|opt for|default to|no need to)\b"
+            r"|\buse [\w`./-]+(?: [\w`./-]+){0,2},? (?:over|not) "
         ),
     ),
     (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST = 2_000  # statements of one file; what has more is no rules file
 LONGEST = 4_000  # characters of one statement
 _INTRO = 160  # characters of an introduction that is kept as context
-_BARE = 4  # words: a shorter statement says nothing without its heading
+_BARE = 3  # words: a shorter statement says nothing without its heading
 _SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "powershell", "fish", "text"})
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][\w:-]{0,60}(?:\s[^<>]{0,300})?/?>")
