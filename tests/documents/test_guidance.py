@@ -122,6 +122,19 @@ def test_structure_is_read_as_people_mean_it(text: str, statements: list[str]) -
     assert said(text) == statements
 
 
+def test_a_label_that_comes_again_under_other_headings_is_told_with_its_heading() -> None:
+    next, last = (
+        "## Next task\n\n- Usage: find what to do.\n",
+        "## Tasks\n\n- Last task\n  - Usage: find what was done.\n",
+    )
+    assert said(f"{next}\n{last}\n- Cost: none at all.\n") == [
+        "Next task: Usage: find what to do.",
+        "Tasks: Last task",
+        "Last task: Usage: find what was done.",
+        "Cost: none at all.",
+    ]
+
+
 def test_hostile_files_are_bounded() -> None:
     sheet = take_apart("- rule number one\n" + "".join(f"- rule of number {n}\n" for n in range(MOST + 50)))
     assert (len(sheet.statements), sheet.left_out) == (MOST, 51)
@@ -153,16 +166,22 @@ def test_a_kind_is_told_by_the_words(text: str, kind: str) -> None:
     assert kind_of(take_apart(text).statements[0]) == kind
 
 
+def test_under_commands_only_what_names_one_or_says_what_to_do_is_a_recipe() -> None:
+    found = take_apart("## Commands\n\n- The hull meets the water.\n- `hull check` and then sail\n- Update the hull.\n")
+    kinds = [kind_of(one) for one in found.statements]
+    assert kinds == ["fact", "workflow_recipe", "workflow_recipe"]
+
+
 @pytest.mark.parametrize(
     ("heading", "kind"),
     [
         ("Architecture", "module_insight"),
         ("Common pitfalls", "gotcha"),
-        ("Commands", "workflow_recipe"),
         ("Code style", "pattern"),
         ("User preferences", "preference"),
         ("Security requirements", "requirement"),
         ("Anything else", "fact"),
+        ("Release commands", "fact"),
     ],
 )
 def test_a_kind_is_told_by_the_heading_when_the_words_do_not(heading: str, kind: str) -> None:

@@ -59,3 +59,23 @@ def test_a_real_model_consolidates_a_session_with_evidence_and_within_its_budget
         reflection = memory.sessions.reflection()
         assert len(facts) < 3 or (reflection is not None and reflection.content)
         sys.stderr.write(f"{reflection.content if reflection else 'too few facts to reflect on'}\n")
+
+
+def test_a_real_model_talks_in_a_session_that_goes_on_and_every_turn_is_kept(tmp_path: Path) -> None:
+    settings = Settings(model=SETTING, embedder="none", model_timeout=900)
+    heard: list[str] = []
+    with recollect.open(tmp_path / "m.db", settings=settings) as memory:
+        with memory.chats.open(memory="recency", session="s", tools=False) as chat:
+            chat.say("My boat is called Argo. Please answer with one short sentence.", heard=heard.append)
+        with memory.chats.open(memory="recency", session="s", tools=False) as chat:
+            second = chat.say("What is my boat called? Answer with its name only.", heard=heard.append)
+        with memory.chats.open(memory="recollect", session="t") as chat:
+            third = chat.say("Remember that my dog is called Rex: call remember_fact.", heard=heard.append)
+        turns = memory.chats.turns()
+        sys.stderr.write("\n".join(["", *(f"{turn.output!r} {turn.calls} {turn.tokens_in}" for turn in turns), ""]))
+        assert "argo" in second.output.lower()
+        assert [turn.state for turn in turns] == ["done"] * 3
+        assert turns[-1] == third
+        assert "".join(heard).strip()
+        assert all(turn.tokens_in > 0 for turn in turns)
+        assert check(memory.store).ok

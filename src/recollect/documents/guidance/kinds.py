@@ -120,7 +120,10 @@ def kind_of(statement: Statement, *, declared: str = "", module: bool = False) -
     if _RUNS.search(statement.text):
         return Kind.WORKFLOW_RECIPE
     for name in reversed(statement.context):  # the nearest heading says most
-        if kind := next((kind for kind, words in _BY_HEADING if words.search(name)), None):
+        kind = next((kind for kind, words in _BY_HEADING if words.search(name)), None)
+        if kind is Kind.WORKFLOW_RECIPE and not _tells_what_to_do(statement.text):
+            continue
+        if kind is not None:
             return kind
     if _IMPERATIVE.search(statement.text):
         return Kind.PATTERN
@@ -132,6 +135,11 @@ def _opening(text: str) -> str:
     line = text.split("\n", 1)[0]
     ends = _SENTENCE.search(line)
     return line if ends is None else line[: ends.start() + 1]
+
+
+def _tells_what_to_do(text: str) -> bool:
+    """A description under *Commands* is no recipe: one names a command, or says what to do."""
+    return "`" in text or _IMPERATIVE.search(text) is not None
 
 
 def _by_words(text: str) -> Kind | None:

@@ -20,6 +20,7 @@ MOST = 2_000  # statements of one file; what has more is no rules file
 LONGEST = 4_000  # characters of one statement
 _INTRO = 160  # characters of an introduction that is kept as context
 _BARE = 3  # words: a shorter statement says nothing without its heading
+_BETWEEN = " › "
 _SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "powershell", "fish", "text"})
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[a-zA-Z][\w:-]{0,60}(?:\s[^<>]{0,300})?/?>")
@@ -36,6 +37,7 @@ _PROCEDURE = re.compile(
     re.IGNORECASE,
 )
 _IMPORT = re.compile(r"(?<![\w`@/.])@((?:~/|\.{0,2}/)?[\w.-]+(?:/[\w.-]+)*)")
+_LABEL = re.compile(r"(`[^`\n]{1,40}`|[A-Za-z][\w /()-]{0,30}):\s")
 _LABELLED = re.compile(r"^(?:\*\*|__|[A-Z][\w /-]{1,40}:\s)")
 
 
@@ -70,9 +72,32 @@ def take_apart(text: str, *, skipped: int = 0) -> Sheet:
 
     sheet = Sheet()
     _Reading(sheet, skipped).blocks(SyntaxTreeNode(_parser().parse(text)).children, ())
+    sheet.statements = _named(sheet.statements)
     sheet.left_out = max(0, len(sheet.statements) - MOST)
     del sheet.statements[MOST:]
     return sheet
+
+
+def _named(statements: list[Statement]) -> list[Statement]:
+    """The statements, with their heading before those whose label comes again under other headings: "Usage: …" says
+    nothing by itself."""
+    places: dict[str, set[tuple[str, ...]]] = {}
+    for one in statements:
+        if label := _LABEL.match(one.text):
+            places.setdefault(label[1], set()).add(one.context)
+    return [_under_its_heading(one) if _is_common(one, places) else one for one in statements]
+
+
+def _is_common(statement: Statement, places: dict[str, set[tuple[str, ...]]]) -> bool:
+    label = _LABEL.match(statement.text)
+    return label is not None and not statement.steps and len(places[label[1]]) > 1
+
+
+def _under_its_heading(statement: Statement) -> Statement:
+    nearest = statement.intro.rpartition(_BETWEEN)[2] or (statement.headings[-1] if statement.headings else "")
+    if not nearest or statement.text.startswith(nearest):
+        return statement
+    return replace(statement, text=_cut(f"{nearest}: {statement.text}"))
 
 
 class _Reading:
@@ -219,7 +244,7 @@ class _Reading:
         if not any(letter.isalnum() for letter in words) or _ANCHOR.fullmatch(words):
             return
         headings = tuple(name for _, name in self._headings)
-        intro = " › ".join(above)
+        intro = _BETWEEN.join(above)
         nearest = above[-1] if above else headings[-1] if headings else ""
         if nearest and not steps and len(words.split()) < _BARE and not words.startswith(nearest):
             words = f"{nearest}: {words}"
