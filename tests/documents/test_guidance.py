@@ -39,6 +39,7 @@ Use these:
 - Never call `print`; see `src/log.py`.
 - Naming
   - snake_case
+  - short names everywhere
 
 ## Gotchas
 
@@ -93,11 +94,11 @@ def test_a_file_is_taken_apart_into_statements_with_their_headings() -> None:
         "build the hull: `make hull`": (("Boats", "Commands"), "", 10),
         "Prefer tabs over spaces.": (("Boats", "Style"), "Use these", 16),
         "Never call `print`; see `src/log.py`.": (("Boats", "Style"), "Use these", 17),
-        "Use these: Naming": (("Boats", "Style"), "Use these", 18),
         "Naming: snake_case": (("Boats", "Style"), "Use these › Naming", 19),
-        "The cache breaks when `REDIS_URL` is empty.": (("Boats", "Gotchas"), "", 23),
-        "Adding a boat:\n1. Add a row to `boats.sql`.\n2. Run `make gen`.": (("Boats", "Adding a boat"), "", 27),
-        "Module: hull; Owner: Ada": (("Boats", "Adding a boat"), "", 32),
+        "short names everywhere": (("Boats", "Style"), "Use these › Naming", 20),
+        "The cache breaks when `REDIS_URL` is empty.": (("Boats", "Gotchas"), "", 24),
+        "Adding a boat:\n1. Add a row to `boats.sql`.\n2. Run `make gen`.": (("Boats", "Adding a boat"), "", 28),
+        "Module: hull; Owner: Ada": (("Boats", "Adding a boat"), "", 33),
     }
 
 
@@ -129,7 +130,6 @@ def test_a_label_that_comes_again_under_other_headings_is_told_with_its_heading(
     )
     assert said(f"{next}\n{last}\n- Cost: none at all.\n") == [
         "Next task: Usage: find what to do.",
-        "Tasks: Last task",
         "Last task: Usage: find what was done.",
         "Cost: none at all.",
     ]

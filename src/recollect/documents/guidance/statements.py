@@ -20,6 +20,7 @@ MOST = 2_000  # statements of one file; what has more is no rules file
 LONGEST = 4_000  # characters of one statement
 _INTRO = 160  # characters of an introduction that is kept as context
 _BARE = 3  # words: a shorter statement says nothing without its heading
+_TITLE = 4  # words: a bullet of no more, with others below it, is their title
 _BETWEEN = " › "
 _SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "powershell", "fish", "text"})
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -185,7 +186,7 @@ class _Reading:
         text = plain(raw)
         code = [node for node in rest if node.type in ("fence", "code_block")]
         nested = [node for node in rest if node not in code]
-        if text and (code or not (text.endswith(":") and nested)):
+        if text and (code or not (nested and _is_title(text))):
             block = "".join(f"\n{node.content.rstrip()}" for node in code)
             self._say(text + block, above, self._line(item), self._end(own[-1] if own and not code else item))
         elif code and not text:
@@ -320,6 +321,11 @@ def _commands(code: str) -> list[tuple[int, str]]:
             told, bare = told + bool(words), bare + (not words)
             found.append((offset, f"{words}: `{command.strip()}`" if words else f"`{command.strip()}`"))
     return found if told > bare else []
+
+
+def _is_title(text: str) -> bool:
+    """Does a bullet with others below it only name them?"""
+    return text.endswith(":") or (len(text.split()) <= _TITLE and text[-1] not in ".!?")
 
 
 def _cut(text: str) -> str:
