@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import recollect
 from interfaces.test_cli import Shell
+from recollect.core.turns import Call, Turn
 from recollect.testing.chat_server import Calls, ChatServer, Outage, chat_server
 
 
@@ -112,6 +115,24 @@ def test_providers_are_listed_without_a_store(sh: Shell) -> None:
     assert sh("providers") == 0
     assert "* recollect" in sh.out
     assert not sh.store.exists()
+
+
+def test_a_scan_finds_and_mends_secrets_in_turns_of_before(sh: Shell) -> None:
+    secret = "ghp_" + "x7K2m9Q4" * 4 + "Zr81"
+    sh("init")
+    with recollect.open(sh.store) as memory:
+        at = datetime(2026, 3, 1, tzinfo=UTC)
+        project = memory.project
+        memory.store.turns.put(Turn("turn_1", "s", "w", "recency", "m", at, f"It is {secret}."), project)
+        memory.store.turns.put_call("turn_1", 0, Call("a", "look", "{}", secret))
+    assert sh("scan") == 1
+    assert [(one["where"], one["fixed"]) for one in sh.json("scan")["findings"]] == [("turn_1", False)]
+    assert sh("scan", "--fix") == 0
+    assert sh.json("scan")["findings"] == []
+    turn = sh.json("logs")[0]
+    assert secret not in json.dumps(turn)
+    assert turn["input"].startswith("It is [secret:")
+    assert sh("check") == 0
 
 
 def test_terminal_codes_of_a_model_never_reach_the_terminal(sh: Shell) -> None:

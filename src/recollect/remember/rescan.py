@@ -20,6 +20,20 @@ def stored_secrets(store: Store) -> Iterator[tuple[MemoryId, tuple[str, ...]]]:
             yield memory.id, tuple(finding.rule for finding in scan(memory.content))
 
 
+def secrets_in_turns(store: Store) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every turn of a chat with the rules that fire on what was said in it; turns without any are left out."""
+    found: dict[str, list[str]] = {}
+    for turn, text in store.turns.every_text():
+        if rules := [finding.rule for finding in scan(text)]:
+            found.setdefault(turn, []).extend(rules)
+    yield from ((turn, tuple(dict.fromkeys(rules))) for turn, rules in found.items())
+
+
+def redact_turn(store: Store, turn: str) -> None:
+    """Replace the secrets in what was said in a turn."""
+    store.turns.reword(turn, lambda text: redact(text).text)
+
+
 def redact_stored(store: Store, id: MemoryId, hand: Hand) -> Memory:
     """Replace the secrets of one memory. What the ledger kept of its old text is erased with them."""
     with store.engine.write():

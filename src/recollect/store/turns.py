@@ -7,12 +7,13 @@ point costs what nobody had yet been told. Every method that changes rows opens 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 
 from recollect.core.turns import Call, Turn
 from recollect.store.codec import checksum, from_ms, to_ms
-from recollect.store.engine import Engine, Row, Value
+from recollect.store.engine import Engine, Params, Row, Value
 
 _COLUMNS = (
     "number", "id", "project", "session", "thread", "provider", "model", "at", "input", "output", "state", "note",
@@ -21,6 +22,8 @@ _COLUMNS = (
 _NAMES = ", ".join(_COLUMNS)
 _CALL_COLUMNS = ("turn", "place", "call", "name", "arguments", "result", "failed", "step", "said", "ms")
 _CALL_NAMES = ", ".join(_CALL_COLUMNS)
+_TEXTS = ("input", "output", "note")
+_CALL_TEXTS = ("arguments", "result", "said")
 GONE = "[forgotten]"
 _TELLING = 12  # characters: a shorter text is only recognised when it is all there is
 
@@ -75,21 +78,22 @@ class Turns:
 
     # --- reading --------------------------------------------------------------------------------------------------
 
-    _RECENT = f"""
-        select {_NAMES}, checksum from turns
-         where project = :project and (:session is null or session = :session) and (:any = 1 or state <> 'open')
-         order by number desc limit :limit
+    _RECENT = """
+        select {names}, checksum from turns
+         where project = :project {of} and (:any = 1 or state <> 'open') order by number desc limit :limit
     """
 
     def recent(self, project: str, *, session: str | None = None, limit: int, ended: bool = False) -> list[Turn]:
         """The last turns, of one session when it is named, only those that ended if asked, oldest of them first."""
-        params = {"project": project, "session": session, "limit": max(0, limit), "any": int(not ended)}
-        return self._whole(self._engine.rows(self._RECENT, params)[::-1])
+        params = {"project": project, "limit": max(0, limit), "any": int(not ended), **_of(session)}
+        sql = self._RECENT.format(names=_NAMES, of=_AND[session is not None])
+        return self._whole(self._engine.rows(sql, params)[::-1])
 
-    _COUNT = "select count(*) from turns where project = :project and (:session is null or session = :session)"
+    _COUNT = "select count(*) from turns where project = :project {of}"
 
     def count(self, project: str, *, session: str | None = None) -> int:
-        row = self._engine.row(self._COUNT, {"project": project, "session": session})
+        sql = self._COUNT.format(of=_AND[session is not None])
+        row = self._engine.row(sql, {"project": project, **_of(session)})
         return int(row[0]) if row else 0
 
     _TALLY = "select {by}, count(*) from turns where project = :project group by {by} order by {by}"
@@ -135,17 +139,38 @@ class Turns:
     def forget(self, texts: Iterable[str]) -> int:
         """Blank some texts wherever a turn holds them; how many rows that changed. Joins the caller's write."""
         changed = 0
-        with self._engine.write():
-            for text in {text.strip() for text in texts} - {""}:
-                for sql, fields, put in (
-                    (self._HOLDING, ("input", "output", "note"), self._PUT),
-                    (self._HOLDING_CALL, ("arguments", "result", "said"), self._PUT_CALL),
-                ):
-                    rows = self._engine.rows(sql.format(where=_holds(fields, text)), {"text": text})
-                    blanked = [tuple(_blank(value, text) for value in row[:-1]) for row in rows]
-                    self._engine.execute_many(put, [(*row, checksum(row)) for row in blanked])
-                    changed += len(rows)
+        for text in {text.strip() for text in texts} - {""}:
+            told, called = _holds(_TEXTS, text), _holds(_CALL_TEXTS, text)
+            changed += self._rewrite(told, called, {"text": text}, partial(_blank, text=text))
         return changed
+
+    def reword(self, turn: str, change: Callable[[str], str]) -> None:
+        """Put every text of a turn through a change, such as taking a secret out."""
+        self._rewrite("id = :turn", "turn = :turn", {"turn": turn}, change)
+
+    def _rewrite(self, told: str, called: str, params: Params, change: Callable[[str], str]) -> int:
+        changed = 0
+        with self._engine.write():
+            for sql, names, texts, put in (
+                (self._HOLDING.format(where=told), _COLUMNS, _TEXTS, self._PUT),
+                (self._HOLDING_CALL.format(where=called), _CALL_COLUMNS, _CALL_TEXTS, self._PUT_CALL),
+            ):
+                rows = [
+                    tuple(change(value) if name in texts else value for name, value in zip(names, row, strict=False))
+                    for row in self._engine.rows(sql, params)
+                ]
+                self._engine.execute_many(put, [(*row, checksum(row)) for row in rows])
+                changed += len(rows)
+        return changed
+
+    def every_text(self) -> Iterator[tuple[str, str]]:
+        """Each text that a turn holds, with the turn's id."""
+        places = [_COLUMNS.index(name) for name in _TEXTS]
+        for row in self._engine.rows(self._EVERY):
+            yield from ((str(row[1]), str(row[place])) for place in places)
+        places = [_CALL_COLUMNS.index(name) for name in _CALL_TEXTS]
+        for row in self._engine.rows(self._EVERY_CALL):
+            yield from ((str(row[0]), str(row[place])) for place in places)
 
     _EVERY = f"select {_NAMES}, checksum from turns order by number"
     _EVERY_CALL = f"select {_CALL_NAMES}, checksum from turn_calls order by turn, place"
@@ -157,6 +182,13 @@ class Turns:
         return [*turns, *calls]
 
 
+_AND = {False: "", True: "and session = :session"}  # two statements, so that each uses its index
+
+
+def _of(session: str | None) -> dict[str, Value]:
+    return {} if session is None else {"session": session}
+
+
 def _is_sound(row: Row) -> bool:
     return bool(checksum(row[:-1]) == row[-1])
 
@@ -166,9 +198,7 @@ def _holds(fields: Sequence[str], text: str) -> str:
     return " or ".join(test.format(field) for field in fields)
 
 
-def _blank(value: Value, text: str) -> Value:
-    if not isinstance(value, str):
-        return value
+def _blank(value: str, *, text: str) -> str:
     if value.strip() == text:
         return GONE
     return value.replace(text, GONE) if len(text) >= _TELLING else value

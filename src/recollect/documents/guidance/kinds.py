@@ -46,7 +46,7 @@ _BY_WORDS: tuple[tuple[Kind, Lazy], ...] = (
     (
         Kind.PREFERENCE,
         Lazy(
-            r"\b(?:prefer(?:s|red|ence)?|favou?r|avoid|instead of|rather than|whenever possible|where possible"
+            r"\b(?:prefer(?:s|red|ence)?|favou?r|(?<!to )avoid|instead of|rather than|whenever possible|where possible"
             r"|if possible|dislikes?|opt for|default to|no need to)\b"
             r"|\buse [\w`./-]+(?: [\w`./-]+){0,2},? (?:over|not) "
         ),

@@ -177,7 +177,7 @@ def run_doctor(args: argparse.Namespace, console: Console) -> int:
 
 def arguments_scan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="FILE", help="files to look through (default: what is stored)")
-    parser.add_argument("--fix", action="store_true", help="replace secrets in stored memories by placeholders")
+    parser.add_argument("--fix", action="store_true", help="replace secrets in memories and turns by placeholders")
 
 
 def run_scan(args: argparse.Namespace, console: Console) -> int:
@@ -192,7 +192,7 @@ def run_scan(args: argparse.Namespace, console: Console) -> int:
 
 
 def _in_store(args: argparse.Namespace, console: Console) -> list[dict[str, object]]:
-    from recollect.remember.rescan import redact_stored, stored_secrets
+    from recollect.remember.rescan import redact_stored, redact_turn, secrets_in_turns, stored_secrets
 
     findings: list[dict[str, object]] = []
     with open_from(args) as memory:
@@ -201,6 +201,10 @@ def _in_store(args: argparse.Namespace, console: Console) -> list[dict[str, obje
             if args.fix and rules:
                 redact_stored(memory.store, id, memory.hand)
             findings += [{"where": id, "rule": rule, "fixed": args.fix} for rule in rules]
+        for turn, rules in secrets_in_turns(memory.store):
+            if args.fix:
+                redact_turn(memory.store, turn)
+            findings += [{"where": turn, "rule": rule, "fixed": args.fix} for rule in rules]
         if args.fix and findings:
             memory.store.engine.settle()
     console.progress_done()

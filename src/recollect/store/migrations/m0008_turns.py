@@ -24,6 +24,7 @@ _TABLES = """
         checksum    integer not null
     );
     create index turns_by_session on turns (project, session, number);
+    create index turns_by_number on turns (project, number);
 
     create table turn_calls (
         turn       text not null,
