@@ -275,6 +275,19 @@ def test_recollect_brings_facts_of_other_sessions_and_what_was_taught(memory: Re
     assert memory.recall("make gen", track=False).hits[0].memory.access_count == 1
 
 
+def test_recollect_briefs_nobody_on_what_small_talk_hardly_touches(memory: Recollect) -> None:
+    for number in range(20):
+        memory.remember(
+            f"The build of module{number} needs a flag called number{number} in its settings.", kind="gotcha"
+        )
+    here = Stage(Surroundings(memory.dialogue), everything)
+    here.wake("one")
+    asked = here.provider.recall("which flag does the build of module7 need?")
+    assert "module7" in asked[-1].content
+    told = here.provider.recall("my sister said that the weather in Rome was nice, so she called her friend there")
+    assert not told
+
+
 def test_recollect_keeps_what_was_said_as_evidence_but_no_results_of_tools(memory: Recollect) -> None:
     here = Stage(Surroundings(memory.dialogue), everything)
     here.turn(here.wake("one"), "Look it up.", "Done.", [Call("a", "look", "{}", "a secret result")])

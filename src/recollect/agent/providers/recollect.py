@@ -24,6 +24,8 @@ from recollect.remember.reinforce import note_access
 
 TURNS = 20  # of the session, as they were
 BRIEFED = 10  # hits of the briefing
+# Relevance below which nobody is briefed unasked: small talk reached .35 among our own decisions, an answer .5.
+RELEVANT = 0.4
 BRIEFING = Budget(1_200, PLAIN_BUDGET.shares)  # tokens: beside the conversation, not instead of it
 _APART = frozenset({Kind.EPISODE, Kind.FACT, Kind.REFLECTION, Kind.PASSAGE})  # come by another way, or are too many
 
@@ -88,7 +90,8 @@ class Everything:
     def _briefing(self, hint: str) -> Sequence[Hit]:
         kinds = frozenset(str(rule.name) for rule in self._room.store.kinds) - _APART
         query = Query(hint, k=BRIEFED, filter=Filter(kinds=kinds), explicit=False)
-        return recall(query, self._room.senses, now=self._room.clock(), budget=BRIEFING).hits
+        found = recall(query, self._room.senses, now=self._room.clock(), budget=BRIEFING)
+        return [hit for hit in found.hits if hit.factors.get("relevance", 1.0) >= RELEVANT]
 
     def _count(self, hits: Sequence[Hit]) -> None:
         """Being handed over counts as access."""
