@@ -386,7 +386,7 @@ def recall(bench: Bench) -> str:
 def _asked(memory: recollect.Recollect, questions: Sequence[str]) -> tuple[Times, float]:
     """Each question once by either way, in random order; and how many memories hold a word of the median question."""
     raw, recipe, chance = connect(Path(str(memory.path))), RECIPES[SETTINGS.recipe], random.Random(SEED)
-    expressions = [search.match(read(Query(question))) or '""' for question in questions]
+    expressions = [search.any_of(search.terms(read(Query(question)))) or '""' for question in questions]
     pairs = list(zip(questions, expressions, strict=True))
     times: Times = {"recollect, recall": [], MATCH: []}
     for question, expression in [*pairs[-WARM:], *pairs]:

@@ -73,7 +73,7 @@ def open(
     beside, trouble = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else (None, ())
     channels: list[Channel] = [KeywordChannel(store, recipe)]
     if beside is not None:
-        channels.append(KeywordChannel(beside, recipe, name="personal"))
+        channels.append(KeywordChannel(beside, recipe, name="personal", another=True))
     notes: tuple[str, ...] = ()
     if embedder is None:
         embedder, notes = _embedder(chosen.embedder, store, clock or _now)

@@ -79,6 +79,7 @@ class Candidate:
     memory: Memory | None = None
     factors: Mapping[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()  # why it may no longer hold
+    place: int | None = None  # its row in the project's store, where known: what was said beside it is found from there
 
     def plus(self, share: float, *, because: str) -> Candidate:
         """This candidate with `share` added and the reason kept."""
@@ -86,7 +87,8 @@ class Candidate:
 
     def scored(self, score: float, **factors: float) -> Candidate:
         """This candidate with a new score and the named factors that made it."""
-        return Candidate(self.id, score, self.reasons, self.memory, {**self.factors, **factors}, self.doubts)
+        factors = {**self.factors, **factors}
+        return Candidate(self.id, score, self.reasons, self.memory, factors, self.doubts, self.place)
 
 
 class Found(list[Candidate]):

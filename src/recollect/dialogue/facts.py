@@ -75,8 +75,8 @@ def save(
 def candidates(content: str, room: Room, *, limit: int = CANDIDATES) -> list[Memory]:
     """Stored facts, whatever became of them, that share the most words with a statement."""
     store = room.store
-    best, _ = store.memories.by_keyword(read(Query(content)), _EVERY, store.project, weights=PLAIN_COLUMNS, limit=limit)
-    return [memory for memory, _ in best]
+    best = store.words.matching(read(Query(content)), _EVERY, store.project, weights=PLAIN_COLUMNS, limit=limit)
+    return list(store.memories.by_seq([one.seq for one in best]).values())
 
 
 def rivals(fact: Extracted, room: Room) -> list[Memory]:

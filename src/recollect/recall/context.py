@@ -3,48 +3,63 @@ further candidates that only their surroundings suggest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
 
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
 from recollect.recall.evidence import REACH, Surroundings, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
-from recollect.store.memories import Cut, Nearby
+from recollect.store.around import Nearby
 from recollect.store.store import Store
+from recollect.store.words import Cut
 
 _LEADERS = 24  # best candidates of each channel whose neighbours are looked at too
 _STEP = 2  # turns on either side of a leader that become candidates themselves
 _WISHES = 40  # standing wishes that are weighed when something is asked for
+_SCREENED = 200  # rows that may hold one, by either way of looking, before it is known whether they do
 _WISH_WORDS = ("always", "never", "prefer", "rather", "insist", "prioritize", "from now on", "whenever I ask")
 _TYPICAL = 24.0  # words in a typical memory, until the candidates tell otherwise
 
 
-def beside(candidates: Sequence[Candidate], query: Query, asked: Question, store: Store) -> list[Candidate]:
+def beside(
+    candidates: Sequence[Candidate], query: Query, reading: Reading, asked: Question, store: Store
+) -> list[Candidate]:
     """Candidates that no channel found by themselves: neighbours of the best, and standing wishes for a request."""
     known = {one.id for one in candidates}
-    leaders = [one.id for one in candidates[:_LEADERS] if one.memory and one.memory.session]
-    near = store.memories.nearby(leaders, reach=_STEP) if leaders else _NOBODY
+    near = store.memories.nearby(_in_sessions(candidates[:_LEADERS]), reach=_STEP)
     steps = [step for step in range(-_STEP, _STEP + 1) if step]
     places = {place + step for place in near.places.values() for step in steps if near.beside(place, step)}
-    new = sorted(place for place in places if near.said[place].id not in known)
-    found = list(store.memories.admitted(new, query.filter, store.project).memories)
+    places = {place for place in places if near.said[place].id not in known}
     if asked.is_request:
-        said = store.memories.saying_any(_WISH_WORDS, query.filter, store.project, limit=5 * _WISHES).memories
-        wishes = [one for one in said if one.source_role == "user" and _is_wish(one.content) and one.id not in known]
-        found += wishes[-_WISHES:]
-    return [Candidate(one.id, memory=one, reasons=("beside another",)) for one in {m.id: m for m in found}.values()]
+        places |= _wishes(known, reading, store)
+    found = store.memories.admitted(sorted(places), query.filter, store.project)
+    return [Candidate(one.id, memory=one, reasons=("beside another",), place=seq) for seq, one in found.items()]
 
 
-def _is_wish(text: str) -> bool:
-    return is_standing_order(text) or states_preference(text)
+def _in_sessions(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """The rows of those that were said in a session."""
+    return {one.id: one.place for one in candidates if one.place is not None and one.memory and one.memory.session}
+
+
+def _wishes(known: Set[str], reading: Reading, store: Store) -> set[int]:
+    """The rows of standing wishes: those about what is asked first, then the newest."""
+    rows = store.words.saying_any_about(_WISH_WORDS, reading, limit=_SCREENED)
+    rows += store.words.saying_any(_WISH_WORDS, limit=_SCREENED)
+    said = store.memories.said(rows)
+    wishes = dict.fromkeys(
+        row
+        for row in rows
+        if row in said and said[row].role == "user" and said[row].id not in known and _is_wish(said[row].content)
+    )
+    return set(list(wishes)[:_WISHES])
 
 
 def terms(reading: Reading, asked: Question, store: Store) -> Terms:
     """The question's words as index terms, with their worth."""
-    cut = store.memories.tokens([" ".join(reading.words), asked.text])
+    cut = store.words.tokens([" ".join(reading.words), asked.text])
     words = tuple(dict.fromkeys(cut[0]))
-    frequencies, documents = store.memories.frequencies(words)
+    frequencies, documents = store.words.frequencies(words)
     telling = set(words)
     return Terms(
         words=words,
@@ -58,21 +73,17 @@ def surroundings(
     candidates: Sequence[Candidate], asked: Terms, store: Store, *, whole: bool
 ) -> dict[str, Surroundings]:
     """Each candidate among its neighbours; one without a session stands alone. `whole`: with every turn around it."""
-    with_session = [one.id for one in candidates if one.memory and one.memory.session]
-    near = store.memories.nearby(with_session, reach=REACH) if with_session else _NOBODY
+    near = store.memories.nearby(_in_sessions(candidates), reach=REACH)
     own = {one.id: _whole(one.memory) for one in candidates if one.memory}
     others = {said.id: _spoken(said.role, said.content) for said in near.said.values() if said.id not in own}
     hint = _hint(asked.words)
     telling = {id: text for id, text in others.items() if hint(text)}
-    cuts = dict(zip([*own, *telling], store.memories.cuts([*own.values(), *telling.values()]), strict=True))
+    cuts = dict(zip([*own, *telling], store.words.cuts([*own.values(), *telling.values()]), strict=True))
     words = frozenset(asked.words)
     bit = {word: 1 << index for index, word in enumerate(asked.words)}
     turns = {id: Turn(0, _NO_COUNTS, text.count(" ") + 1) for id, text in others.items() if id not in telling}
     turns |= {id: _turn(cut, words, bit) for id, cut in cuts.items()}
     return {one.id: _among(one, near, turns, cuts[one.id], asked, whole) for one in candidates if one.memory}
-
-
-_NOBODY = Nearby({}, {})
 
 
 def _hint(words: Sequence[str]) -> Callable[[str], bool]:

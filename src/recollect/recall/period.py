@@ -65,7 +65,8 @@ def _event(named: str, filter: Filter, store: Store) -> Memory | None:
     if not words:
         return None
     wanted = replace(filter, sessions=frozenset(), since=None, until=None)
-    found, _ = store.memories.by_keyword(read(Query(named)), wanted, store.project, weights=PLAIN_COLUMNS, limit=20)
-    stems = set(store.memories.tokens([" ".join(words)])[0])
-    texts = store.memories.tokens([memory.content for memory, _ in found])
-    return next((memory for (memory, _), said in zip(found, texts, strict=True) if stems <= set(said)), None)
+    best = store.words.matching(read(Query(named)), wanted, store.project, weights=PLAIN_COLUMNS, limit=20)
+    found = list(store.memories.by_seq([one.seq for one in best]).values())
+    stems = set(store.words.tokens([" ".join(words)])[0])
+    texts = store.words.tokens([memory.content for memory in found])
+    return next((memory for memory, said in zip(found, texts, strict=True) if stems <= set(said)), None)

@@ -13,6 +13,7 @@ from typing import Protocol
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.ports import Anchors, Changes, Channel, Companions, Neighbourhood, Reranker, Tokenizer
 from recollect.core.query import Briefing, Candidate, Query, QueryType, Reading
+from recollect.recall.bodies import with_memories
 from recollect.recall.boost import boost
 from recollect.recall.chain import chained
 from recollect.recall.context import beside, surroundings, terms
@@ -34,7 +35,7 @@ from recollect.store.store import Store
 class DenseScores(Meaning, Protocol):
     """Measures nearness for candidates that another channel found, and looks by vector."""
 
-    def scores(self, ids: Sequence[str], text: str) -> Mapping[str, Mapping[str, float]]: ...
+    def scores(self, places: Sequence[int], text: str) -> Mapping[int, Mapping[str, float]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,10 @@ def rank(query: Query, senses: Senses, *, now: datetime) -> Ranking:
     query, narrow = _narrowed(query, senses)
     reading = read(query)
     gathered = _gathered(query, reading, senses)
-    fused = _ranked(gathered.channels, query, reading, senses, now)
+    fused, broken = _ranked(gathered.channels, query, reading, senses, now)
     wider = _wider(fused, query, reading, senses)
     if wider.channels:
-        fused = _ranked({**gathered.channels, **wider.channels}, query, reading, senses, now)
+        fused, broken = _ranked({**gathered.channels, **wider.channels}, query, reading, senses, now)
     near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
     linked = chained(near, query, senses.companions, senses.store)
     held = _held(linked, query, now)[: max(_MOST_SCORED, 3 * query.k)]
@@ -105,18 +106,24 @@ def rank(query: Query, senses: Senses, *, now: datetime) -> Ranking:
     ranked, trouble = rerank(
         firm, senses.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline
     )
-    notes = [*senses.notes, *narrow, *gathered.notes, *wider.notes, *([trouble] if trouble else [])]
+    notes = [*senses.notes, *narrow, *gathered.notes, *broken, *wider.notes, *([trouble] if trouble else [])]
     return Ranking(ranked, reading.type, tuple(notes))
 
 
 def _ranked(
     channels: Mapping[str, Sequence[Candidate]], query: Query, reading: Reading, senses: Senses, now: datetime
-) -> list[Candidate]:
-    """The channels' candidates in one order: by evidence where the recipe has weights for it, else by rank."""
+) -> tuple[list[Candidate], list[str]]:
+    """The channels' candidates in one order, by evidence where the recipe has weights for it, else by rank; and what
+    could not be read of them. The order in which the channels found them decides who is looked at, not who wins."""
     first = senses.recipe.channels[reading.type]
     weights = {**dict.fromkeys(_SECOND, first.get("dense", 0.0)), **first}
     fused = fuse(channels, weights=weights, damping=senses.recipe.damping)
-    return _weighed(fused, query, reading, senses, now) if senses.recipe.evidence and query.mode != "dense" else fused
+    if senses.store is None:
+        return fused, []
+    if not senses.recipe.evidence or query.mode == "dense":
+        return with_memories(fused, senses.store)
+    read, broken = with_memories(fused[: max(_MOST_WEIGHED, 2 * query.k)], senses.store)
+    return _weighed(read, query, reading, senses, senses.store, now), broken
 
 
 def _wider(ranking: Sequence[Candidate], query: Query, reading: Reading, senses: Senses) -> Wider:
@@ -175,25 +182,23 @@ _ALWAYS = datetime.max.replace(tzinfo=UTC)
 
 
 def _weighed(
-    candidates: list[Candidate], query: Query, reading: Reading, senses: Senses, now: datetime
+    candidates: list[Candidate], query: Query, reading: Reading, senses: Senses, store: Store, now: datetime
 ) -> list[Candidate]:
-    """The candidates and what stands beside them, by evidence instead of by rank. The order in which the channels
-    found them decides who is looked at, not who wins."""
-    if senses.store is None or not candidates:
+    """The candidates and what stands beside them, by evidence instead of by rank."""
+    if not candidates:
         return candidates
-    candidates = candidates[: max(_MOST_WEIGHED, 2 * query.k)]
     asked = question(query.text[:_MOST_READ], now)
     if asked.window is not None and asked.window.event:
         from recollect.recall.period import placed
 
-        asked = replace(asked, window=placed(asked.window, query.filter, senses.store))
-    everyone = [*candidates, *beside(candidates, query, asked, senses.store)]
+        asked = replace(asked, window=placed(asked.window, query.filter, store))
+    everyone = [*candidates, *beside(candidates, query, reading, asked, store)]
     tier: Tier = "none"
     if senses.dense is not None and query.mode == "hybrid" and any("dense" in one.factors for one in candidates):
         everyone, tier = _measured(everyone, query, senses.dense), senses.tier
-    words = terms(reading, asked, senses.store)
+    words = terms(reading, asked, store)
     weights = senses.recipe.evidence[tier]
-    around = surroundings(everyone, words, senses.store, whole="kernel" in weights)
+    around = surroundings(everyone, words, store, whole="kernel" in weights)
     weighed = weigh(
         everyone,
         asked,
@@ -208,11 +213,11 @@ def _weighed(
 
 def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:
     """Every candidate with its nearness, whichever channel found it."""
-    unknown = [one.id for one in candidates if "dense" not in one.factors]
+    unknown = [one.place for one in candidates if one.place is not None and "dense" not in one.factors]
     found = dense.scores(unknown, query.text) if unknown else {}
     return [
-        Candidate(one.id, one.score, one.reasons, one.memory, {**one.factors, **found[one.id]}, one.doubts)
-        if one.id in found
+        one.scored(one.score, **found[one.place])
+        if one.place is not None and one.place in found and "dense" not in one.factors
         else one
         for one in candidates
     ]

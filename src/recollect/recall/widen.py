@@ -160,8 +160,8 @@ def expansion(texts: Sequence[str], reading: Reading, store: Store, *, most: int
     asked = {word.lower() for word in reading.words}
     counts = Counter(word for text in texts for word in {one.lower() for one in words(text)})
     shared = sorted(word for word, count in counts.items() if count >= _SHARED and _may_help(word, asked))
-    terms = [tokens[0] if tokens else "" for tokens in store.memories.tokens(shared)]
-    frequencies, memories = store.memories.frequencies([term for term in terms if term])
+    terms = [tokens[0] if tokens else "" for tokens in store.words.tokens(shared)]
+    frequencies, memories = store.words.frequencies([term for term in terms if term])
     telling = {
         word: counts[word] * worth(frequencies.get(term, 0), max(memories, 1))
         for word, term in zip(shared, terms, strict=True)

@@ -13,9 +13,10 @@ from typing import ClassVar, Literal, TypeAlias
 from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
-from recollect.core.query import Filter, Reading
+from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
+from recollect.store.around import Nearby, Said, nearby, said
 from recollect.store.codec import COLUMNS, checksum, from_row, to_row
 from recollect.store.engine import Engine, Row, Value
 from recollect.store.filters import where
@@ -27,7 +28,6 @@ _MARKS = ", ".join("?" for _ in COLUMNS)
 _OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
 _CHUNK = 500  # ids per statement
 _MOST_READ = 5_000  # memories kept as values; some 15 MB
-_MOST_CUTS = 10_000  # texts kept as words; some 30 MB of ordinary turns
 
 Order: TypeAlias = Literal["newest", "oldest", "confidence", "accessed"]
 
@@ -40,43 +40,6 @@ class Page:
     damaged: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A memory as a neighbour of another: just its words and who said them, in which session."""
-
-    session: str | None
-    id: str
-    content: str
-    role: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Nearby:
-    """Some memories in their places, and what was said around them."""
-
-    places: Mapping[str, int]
-    said: Mapping[int, Said]
-
-    def beside(self, place: int, step: int) -> Said | None:
-        """What was said so many steps after the memory in a place, if that was in the same session."""
-        own, other = self.said.get(place), self.said.get(place + step)
-        if own is None or other is None or own.session is None or own.session != other.session:
-            return None
-        return other
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A text as the keyword index sees it: its words in order, and which they are."""
-
-    tokens: tuple[str, ...]
-    words: frozenset[str]
-    line: str  # the words in order between blanks, to look for neighbours in
-
-    def holds_pair(self, first: str, second: str) -> bool:
-        return first in self.words and second in self.words and f" {first} {second} " in self.line
-
-
 class Memories:
     """Reads and writes whole memories."""
 
@@ -84,7 +47,6 @@ class Memories:
         self._engine = engine
         self._kinds = kinds
         self._read: dict[str, tuple[Row, Memory]] = {}  # rows as they were read last
-        self._cuts: dict[str, Cut] = {}  # of texts that questions keep coming back to
 
     # --- writing --------------------------------------------------------------------------------------------------
 
@@ -216,24 +178,6 @@ class Memories:
 
     _BY_SEQS = f"select seq, {_NAMES}, checksum from memories where seq in ({{seqs}})"
 
-    def by_keyword(
-        self,
-        reading: Reading,
-        filter: Filter,
-        project: str,
-        *,
-        weights: tuple[float, float, float],
-        limit: int,
-        prefix: bool = False,
-    ) -> tuple[list[tuple[Memory, float]], Page]:
-        """The best memories for what was read, best first, each with its BM25 score; and the page they came from."""
-        expression = search.match(reading, prefix=prefix)
-        if expression is None:
-            return [], Page(())
-        condition, params = where(filter, project)
-        best = search.search(self._engine, expression, weights=weights, limit=limit, where=condition, params=params)
-        return self._ranked(best)
-
     _SHARING = f"""
         select {_M_NAMES}, m.checksum from memories m not indexed
          where m.seq in ({{seqs}}) and m.project = :project and m.status in ({_OPEN}) order by m.seq desc
@@ -251,31 +195,13 @@ class Memories:
         rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": project})
         return list(self._page(rows).memories[:limit])
 
-    _SUBSTRING = """
-        select m.seq from memories m where instr(lower(m.content), :text) > 0 and {where}
-         order by m.created_at desc, m.id desc limit :limit
-    """
+    def said(self, seqs: Sequence[int]) -> dict[int, Said]:
+        """Just the words in some rows and who said them, by row."""
+        return said(self._engine, seqs)
 
-    def by_substring(
-        self, text: str, filter: Filter, project: str, *, limit: int
-    ) -> tuple[list[tuple[Memory, float]], Page]:
-        """The newest memories that contain `text` as it stands."""
-        condition, params = where(filter, project)
-        sql = self._SUBSTRING.format(where=condition)
-        rows = self._engine.rows(sql, {**params, "text": text.lower(), "limit": limit})
-        return self._ranked([(row[0], 0.0) for row in rows])
-
-    _PLACES = "select id, seq from memories where id in (select value from json_each(:ids))"
-    _SAID = "select seq, session, id, content, source_role from memories where seq between :first and :last"
-
-    def nearby(self, ids: Sequence[str], *, reach: int) -> Nearby:
-        """What was said around some memories."""
-        places: dict[str, int] = dict(self._engine.rows(self._PLACES, {"ids": json.dumps(list(ids))}))
-        said: dict[int, Said] = {}
-        for first, last in _stretches(sorted(places.values()), reach):
-            rows = self._engine.rows(self._SAID, {"first": first, "last": last})
-            said |= {row[0]: Said(*row[1:]) for row in rows}
-        return Nearby(places, said)
+    def nearby(self, places: Mapping[str, int], *, reach: int) -> Nearby:
+        """What was said around some memories, given the row of each."""
+        return nearby(self._engine, places, reach=reach)
 
     _OF_DOCUMENT = f"""
         select {_M_NAMES}, m.checksum from facets f join memories m on m.seq = f.seq
@@ -301,21 +227,17 @@ class Memories:
 
     # Without the hint SQLite walks an index over the whole project for a handful of rows.
     _ADMITTED = f"""
-        select {_M_NAMES}, m.checksum from memories m not indexed
+        select m.seq, {_M_NAMES}, m.checksum from memories m not indexed
          where m.seq in ({{seqs}}) and {{where}} order by m.seq
     """
 
-    def admitted(self, seqs: Sequence[int], filter: Filter, project: str) -> Page:
-        """The memories in some rows that a filter lets through."""
+    def admitted(self, seqs: Sequence[int], filter: Filter, project: str) -> dict[int, Memory]:
+        """The sound memories in some rows that a filter lets through, by row."""
         if not seqs:
-            return Page(())
+            return {}
         condition, params = where(filter, project)
         listed = ",".join(str(int(seq)) for seq in seqs)
-        return self._page(self._engine.rows(self._ADMITTED.format(seqs=listed, where=condition), params))
-
-    def saying_any(self, words: Sequence[str], filter: Filter, project: str, *, limit: int) -> Page:
-        """The newest memories that hold any of some words, whatever the question."""
-        return self.admitted(search.with_any(self._engine, words, limit=limit), filter, project)
+        return self._by_number(self._engine.rows(self._ADMITTED.format(seqs=listed, where=condition), params))[0]
 
     # Sessions by when they began; those that began together, by the order in which they were recorded.
     _SESSIONS = """
@@ -335,12 +257,15 @@ class Memories:
 
     def by_seq(self, seqs: Sequence[int]) -> dict[int, Memory]:
         """The sound memories in some rows, by row number, in the order given."""
+        sound, _ = self.placed(seqs)
+        return {seq: sound[seq] for seq in seqs if seq in sound}
+
+    def placed(self, seqs: Sequence[int]) -> tuple[dict[int, Memory], list[str]]:
+        """The memories in some rows, by row number, and the ids of those that are damaged."""
         if not seqs:
-            return {}
+            return {}, []
         listed = ",".join(str(int(seq)) for seq in seqs)
-        rows = {row[0]: row[1:] for row in self._engine.rows(self._BY_SEQS.format(seqs=listed))}
-        sound = {memory.id: memory for memory in self._page(rows.values()).memories}
-        return {seq: sound[rows[seq][0]] for seq in seqs if seq in rows and rows[seq][0] in sound}
+        return self._by_number(self._engine.rows(self._BY_SEQS.format(seqs=listed)))
 
     _BY_FACET = "select value, seq from facets where facet = :facet and value in (select value from json_each(:values))"
 
@@ -356,27 +281,6 @@ class Memories:
         seqs = sorted({seq for found in self.by_facet(facet, values).values() for seq in found})
         return [memory for memory in self.by_seq(seqs).values() if memory.project == project]
 
-    def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
-        """In how many memories each index term stands, and how many memories there are."""
-        total = self._engine.row(self._SIZE)
-        return search.frequencies(self._engine, terms), int(total[0]) if total else 0
-
-    _SIZE = "select coalesce(max(seq), 0) from memories"
-
-    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """Each text as the keyword index sees it."""
-        return self._engine.tokens(texts)
-
-    def cuts(self, texts: Sequence[str]) -> list[Cut]:
-        """Each text as the keyword index sees it, remembered for the next question."""
-        known = self._cuts
-        if len(known) > _MOST_CUTS:
-            self._cuts = known = {}
-        if new := [text for text in dict.fromkeys(texts) if text not in known]:
-            for text, tokens in zip(new, self._engine.tokens(new), strict=True):
-                known[text] = Cut(tuple(tokens), frozenset(tokens), f" {' '.join(tokens)} ")
-        return [known[text] for text in texts]
-
     _EVERY = f"select {_NAMES}, checksum from memories where seq > :after order by seq limit {_CHUNK}"
     _EVERY_SEQ = f"select seq from memories where seq > :after order by seq limit {_CHUNK}"
 
@@ -388,15 +292,6 @@ class Memories:
             after = seqs[-1]
 
     # --- inside ---------------------------------------------------------------------------------------------------
-
-    def _ranked(self, best: list[tuple[int, float]]) -> tuple[list[tuple[Memory, float]], Page]:
-        if not best:
-            return [], Page(())
-        listed = ",".join(str(int(seq)) for seq, _ in best)
-        rows = {row[0]: row[1:] for row in self._engine.rows(self._BY_SEQS.format(seqs=listed))}
-        page = self._page([rows[seq] for seq, _ in best if seq in rows])
-        scores = {rows[seq][0]: score for seq, score in best if seq in rows}
-        return [(memory, scores[memory.id]) for memory in page.memories], page
 
     def _checked(self, row: Row) -> Memory:
         """The memory of a row that matches its checksum. The very same row was checked and read before."""
@@ -421,6 +316,17 @@ class Memories:
             except (StoreDamaged, UnicodeDecodeError):
                 damaged.append(str(row[0]))
         return Page(tuple(memories), tuple(damaged))
+
+    def _by_number(self, rows: Iterable[Row]) -> tuple[dict[int, Memory], list[str]]:
+        """Rows that begin with their number, as memories by number; and the ids of those that are damaged."""
+        sound: dict[int, Memory] = {}
+        damaged: list[str] = []
+        for seq, *row in rows:
+            try:
+                sound[seq] = self._checked(tuple(row))
+            except (StoreDamaged, UnicodeDecodeError):
+                damaged.append(str(row[0]))
+        return sound, damaged
 
     def _seq(self, id: MemoryId) -> int:
         row = self._engine.row(self._SEQ, {"id": id})
@@ -449,19 +355,6 @@ class Memories:
         self._engine.execute_many(
             self._FACET, [(facet, value, seq) for seq, memory in numbered for facet, value in facets(memory)]
         )
-
-
-def _stretches(places: Sequence[int], reach: int) -> Iterator[tuple[int, int]]:
-    """The rows within reach of some, as few unbroken stretches."""
-    first = last = None
-    for place in places:
-        if last is not None and first is not None and place - reach > last + 1:
-            yield first, last
-            first = None
-        first = place - reach if first is None else first
-        last = place + reach
-    if first is not None and last is not None:
-        yield first, last
 
 
 # Attributes that memories are looked up by: a message's identity, what a fact fills, a rule and the file it stands in.

@@ -12,6 +12,7 @@ from recollect.core.kinds import Kinds
 from recollect.store.engine import Engine
 from recollect.store.memories import Memories
 from recollect.store.meta import Meta
+from recollect.store.words import Words
 
 if TYPE_CHECKING:
     from recollect.store.documents import Documents
@@ -35,6 +36,7 @@ class Store:
         self.engine = engine
         self.kinds = kinds
         self.memories = Memories(engine, kinds)
+        self.words = Words(engine)
         self._meta = Meta(engine)
         self.project = project or self.meta("project") or "default"
 

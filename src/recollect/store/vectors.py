@@ -68,6 +68,7 @@ class Near:
     """A memory near a query: the cosine with the mean of its views, and with each of them."""
 
     seq: int
+    id: str
     cosine: float
     views: tuple[float, ...]
 
@@ -283,11 +284,13 @@ class Vectors:
             now = self._fresh(space)
             chosen = self._candidates(now, asked, limit, where, params or {}, probes)
             scored = self._rescored(now, chosen, asked)
-        return sorted(scored, key=lambda one: (-one.cosine, one.seq))[:limit]
+            best = sorted(scored, key=lambda one: (-one[1], one[0]))[:limit]
+            ids = ivf.ids(self._engine, [seq for seq, _, _ in best])
+        return [Near(seq, ids[seq], cosine, views) for seq, cosine, views in best if seq in ids]
 
     def exact(self, space: Space, seqs: Sequence[int], query: Any) -> dict[int, tuple[float, ...]]:
         """The cosine of the query with each view of some memories, in full precision."""
-        return {near.seq: near.views for near in self._rescored(space, seqs, _query(space, query))}
+        return {seq: views for seq, _, views in self._rescored(space, seqs, _query(space, query))}
 
     def mean_of(self, space: Space, seqs: Sequence[int]) -> Matrix | None:
         """The mean direction of some memories; nothing when none of them has a vector."""
@@ -336,18 +339,19 @@ class Vectors:
             pages = (ivf.only(page, seqs) for page in self._whole(space, grid))
         return ivf.best(*ivf.scored(pages, query), limit * _RESCORED)
 
-    def _rescored(self, space: Space, seqs: Sequence[int], query: Matrix) -> list[Near]:
+    def _rescored(self, space: Space, seqs: Sequence[int], query: Matrix) -> list[tuple[int, float, tuple[float, ...]]]:
+        """Some memories in full precision: each with the cosine of the mean of its views, and of every view."""
         import numpy as np
 
         stored = self._stored(space, seqs)
         if not stored:
             return []
-        views = np.concatenate(list(stored.values()))
         counts = [len(rows) for rows in stored.values()]
+        views = np.concatenate(list(stored.values()))
         cosines = (ivf.means(views, counts) @ query).tolist()
         each, ends = (views @ query).tolist(), itertools.accumulate(counts)
         return [
-            Near(seq, cosine, tuple(each[end - count : end]))
+            (seq, cosine, tuple(each[end - count : end]))
             for seq, cosine, count, end in zip(stored, cosines, counts, ends, strict=True)
         ]
 

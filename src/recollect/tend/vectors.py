@@ -137,7 +137,7 @@ def _embed(store: Store, embedder: Embedder, space: Space, seqs: Sequence[int]) 
 
 def _texts(store: Store, seqs: Sequence[int]) -> dict[int, list[str]]:
     memories = store.memories.by_seq(seqs)
-    near = store.memories.nearby([memory.id for memory in memories.values()], reach=1)
+    near = store.memories.nearby({memory.id: seq for seq, memory in memories.items()}, reach=1)
     return {seq: views(memory, near.beside(seq, -1)) for seq, memory in memories.items()}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import EmbeddingMismatch
+from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
 from recollect.recall.recipes import SPREAD, USUAL_SPREAD, Recipe
 from recollect.store.filters import where
@@ -44,12 +45,11 @@ class DenseChannel:
         """Candidates by their nearness to a vector."""
         return self._near(self._space(), query, vector)
 
-    def scores(self, ids: Sequence[str], text: str) -> dict[str, dict[str, float]]:
-        """How near some memories are, above the background; those without a vector are left out."""
-        space = self._space()
-        seqs = self._store.memories.seqs(ids)
-        found = self._nearness(space, list(seqs.values()), self._embedder.embed_query(text))
-        return {id: found[seq] for id, seq in seqs.items() if seq in found}
+    def scores(self, places: Sequence[int], text: str) -> dict[int, dict[str, float]]:
+        """How near the memories in some rows are, above the background; those without a vector are left out."""
+        space, asked = self._space(), self._embedder.embed_query(text)
+        above = self._above(space, asked)
+        return {seq: above(views) for seq, views in self._store.vectors.exact(space, places, asked).items()}
 
     def asked(self, text: str) -> Any:
         return self._embedder.embed_query(text)
@@ -65,17 +65,10 @@ class DenseChannel:
         condition, params = where(query.filter, self._store.project)
         limit = max(self._depth, query.k)
         near = self._store.vectors.nearest(space, asked, limit=limit, where=condition, params=params)
-        memories = self._store.memories.by_seq([one.seq for one in near])
         above = self._above(space, asked)
         return [
-            Candidate(memories[one.seq].id, score=one.cosine, memory=memories[one.seq], factors=above(one.views))
-            for one in near
-            if one.seq in memories
+            Candidate(MemoryId(one.id), one.cosine, factors=above(one.views), place=one.seq) for one in near if one.id
         ]
-
-    def _nearness(self, space: Space, seqs: Sequence[int], asked: Any) -> dict[int, dict[str, float]]:
-        above = self._above(space, asked)
-        return {seq: above(views) for seq, views in self._store.vectors.exact(space, seqs, asked).items()}
 
     def _above(self, space: Space, asked: Any) -> Callable[[Sequence[float]], dict[str, float]]:
         """Turns the cosines of a memory's views, its own texts and last its context, into nearness."""

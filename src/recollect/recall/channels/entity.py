@@ -31,7 +31,7 @@ class EntityChannel:
         groups = self._named(query.text)
         if not groups:
             return []
-        size = max(1, self._store.memories.frequencies(())[1])
+        size = max(1, self._store.words.frequencies(())[1])
         worth: dict[int, float] = {}
         for ids in groups:
             seqs = {seq for some in self._store.memories.by_facet("entity", ids).values() for seq in some}
@@ -39,13 +39,11 @@ class EntityChannel:
             for seq in seqs:
                 worth[seq] = worth.get(seq, 0.0) + rare
         best = sorted(worth, key=lambda seq: (-worth[seq], -seq))[: 4 * max(self._depth, query.k)]
-        admitted = {
-            memory.id for memory in self._store.memories.admitted(best, query.filter, self._store.project).memories
-        }
+        admitted = self._store.memories.admitted(best, query.filter, self._store.project)
         found = [
-            Candidate(memory.id, score=worth[seq], memory=memory)
-            for seq, memory in self._store.memories.by_seq(best).items()
-            if memory.id in admitted
+            Candidate(admitted[seq].id, score=worth[seq], memory=admitted[seq], place=seq)
+            for seq in best
+            if seq in admitted
         ]
         return found[: self._depth]
 

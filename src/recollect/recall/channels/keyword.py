@@ -2,51 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Found, Query, Reading
-from recollect.core.records import Memory
+from recollect.recall.bodies import with_memories
 from recollect.recall.recipes import Recipe
-from recollect.store.memories import Page
 from recollect.store.store import Store
+from recollect.store.words import Match
 
 _LEAST_SUBSTRING = 2  # characters: a single letter is in everything
 
 
 class KeywordChannel:
-    """Candidates by the words they share with the question."""
+    """Candidates by the words they share with the question. Keeps nothing between questions.
 
-    def __init__(self, store: Store, recipe: Recipe, *, name: str = "keyword") -> None:
+    Their memories are read later, when it is known which are looked at; those of `another` store than the project's
+    come with them, since nobody else can read them.
+    """
+
+    def __init__(self, store: Store, recipe: Recipe, *, name: str = "keyword", another: bool = False) -> None:
         self.name = name
         self._store = store
         self._weights = recipe.columns
         self._depth = recipe.depth["keyword"]
+        self._another = another
 
     def candidates(self, query: Query, reading: Reading) -> Found:
         limit = max(self._depth, query.k)
-        found = self._by_words(query, reading, limit, prefix=False)
-        if found:
-            return found
-        found = self._by_words(query, reading, limit, prefix=True)
-        how = "prefix"
-        if not found and len(text := query.text.strip()) >= _LEAST_SUBSTRING:
-            best, page = self._store.memories.by_substring(
-                text.replace("\0", ""), query.filter, self._store.project, limit=limit
-            )
-            found = self._taken(best, page)
-            how = "substring"
-        told = [f"{self.name}: no word matched, found by {how}"] if found else []
-        return Found(found, [*told, *found.notes])
+        if best := self._by_words(query, reading, limit, prefix=False):
+            return self._found(best, [])
+        best, how = self._by_words(query, reading, limit, prefix=True), "prefix"
+        if not best and len(text := query.text.strip()) >= _LEAST_SUBSTRING:
+            text, how = text.replace("\0", ""), "substring"
+            best = self._store.words.containing(text, query.filter, self._store.project, limit=limit)
+        return self._found(best, [f"{self.name}: no word matched, found by {how}"] if best else [], ranked=False)
 
-    def _by_words(self, query: Query, reading: Reading, limit: int, *, prefix: bool) -> Found:
-        best, page = self._store.memories.by_keyword(
+    def _by_words(self, query: Query, reading: Reading, limit: int, *, prefix: bool) -> list[Match]:
+        return self._store.words.matching(
             reading, query.filter, self._store.project, weights=self._weights, limit=limit, prefix=prefix
         )
-        return self._taken([(memory, 0.0 if prefix else score) for memory, score in best], page)
 
-    def _taken(self, best: list[tuple[Memory, float]], page: Page) -> Found:
-        return Found(
-            (
-                Candidate(memory.id, score=score, memory=memory, factors={"bm25": score} if score else {})
-                for memory, score in best
-            ),
-            [f"{id} is damaged and was left out; run `recollect check`" for id in page.damaged],
-        )
+    def _found(self, best: Sequence[Match], notes: Sequence[str], *, ranked: bool = True) -> Found:
+        found = [
+            Candidate(MemoryId(id), score, factors={"bm25": score}, place=seq)
+            if ranked and score
+            else Candidate(MemoryId(id), place=seq)
+            for seq, id, score in best
+        ]
+        if not self._another:
+            return Found(found, notes)
+        whole, damaged = with_memories(found, self._store)
+        return Found((_moved(one) for one in whole), [*notes, *damaged])
+
+
+def _moved(one: Candidate) -> Candidate:
+    """Without its place, which is one in another store."""
+    return Candidate(one.id, one.score, one.reasons, one.memory, one.factors)

@@ -284,6 +284,14 @@ def admitted(engine: Engine, seqs: Sequence[int], where: str, params: Params) ->
     return {row[0] for row in engine.rows(_ADMITTED.format(where=where), {**params, "seqs": json.dumps(list(seqs))})}
 
 
+_IDS = "select seq, id from memories where seq in (select value from json_each(:seqs))"
+
+
+def ids(engine: Engine, seqs: Sequence[int]) -> dict[int, str]:
+    """The ids of the memories in some rows."""
+    return dict(engine.rows(_IDS, {"seqs": json.dumps(list(seqs))}))
+
+
 _WITHIN = "select m.seq from {source} where {where} limit {most:d}"
 _SOURCES = ("memories m", "memories m not indexed")
 _SHORT = ("USING INTEGER PRIMARY KEY", "USING INDEX memories_by_session", "USING INDEX memories_to_review")

@@ -7,7 +7,7 @@ person types can be syntax.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from recollect.core.query import Reading
 from recollect.core.text import humps, index_body, index_names, is_unspaced, split_runs, unspaced_pairs, whole
@@ -59,76 +59,30 @@ def remove(engine: Engine, seq: int, body: str, names: str, context: str) -> Non
     engine.execute(_REMOVE, {"seq": seq, "body": body, "names": names, "context": context})
 
 
-_SEARCH = """
-    select rowid, bm25(keywords, :body, :names, :context) as rank
-      from keywords where keywords match :match
-     order by rank, rowid limit :limit
-"""
-_SEARCH_WITHIN = """
-    select k.rowid, bm25(keywords, :body, :names, :context) as rank
-      from keywords k join memories m on m.seq = k.rowid
-     where keywords match :match and {where}
-     order by rank, k.rowid limit :limit
-"""
-
-
-def search(
-    engine: Engine, match: str, *, weights: tuple[float, float, float], limit: int, where: str, params: dict[str, Value]
-) -> list[tuple[int, float]]:
-    """The best rows for a match expression, as (seq, score) with higher scores better, among those `where` admits.
-
-    Joining every match to its row is what costs at a million rows, so the best few are tried without the join first.
-    """
-    body, names, context = weights
-    base = {"match": match, "body": body, "names": names, "context": context}
-    for wanted in _widening(limit):
-        found = engine.rows(_SEARCH, {**base, "limit": wanted})
-        admitted = _admitted(engine, [row[0] for row in found], where, params)
-        kept = [(seq, -rank) for seq, rank in found if seq in admitted]
-        if len(kept) >= limit or len(found) < wanted:
-            return kept[:limit]
-    rows = engine.rows(_SEARCH_WITHIN.format(where=where), {**base, **params, "limit": limit})
-    return [(seq, -rank) for seq, rank in rows]
-
-
-def _widening(limit: int) -> Iterator[int]:
-    yield limit * 2
-    yield limit * 10
-
-
-# Without the hint SQLite walks an index over the whole project for a list of a hundred rows.
-_ADMITTED = "select m.seq from memories m not indexed where m.seq in ({seqs}) and {where}"
-
-
-def _admitted(engine: Engine, seqs: list[int], where: str, params: dict[str, Value]) -> set[int]:
-    if not seqs:
-        return set()
-    listed = ",".join(str(int(seq)) for seq in seqs)
-    return {row[0] for row in engine.rows(_ADMITTED.format(seqs=listed, where=where), params)}
-
-
-_FREQUENCY = "select term, doc from temp.keyword_terms where term = :term"
-
-
-def frequencies(engine: Engine, terms: Sequence[str]) -> dict[str, int]:
-    """In how many rows each term of the index stands."""
-    found = (engine.row(_FREQUENCY, {"term": term}) for term in dict.fromkeys(terms))
-    return {row[0]: row[1] for row in found if row is not None}
-
-
 _NEWEST = "select rowid from keywords where keywords match :match order by rowid desc limit :limit"
 
 
 def with_all(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
     """The newest rows that hold every one of some words, unranked: an intersection, cheap at any size."""
-    expression = " AND ".join(_quoted(index_body(word).strip()) for word in words)
+    expression = " AND ".join(quoted(index_body(word).strip()) for word in words)
     return [row[0] for row in engine.rows(_NEWEST, {"match": expression, "limit": limit})]
 
 
-def with_any(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
+_ANY_AND = """
+    select rowid from keywords where keywords match :match
+     order by bm25(keywords), rowid desc limit :limit
+"""
+
+
+def withany_of(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
     """The newest rows that hold any of some words, unranked."""
-    expression = " OR ".join(_quoted(word) for word in words)
-    return [row[0] for row in engine.rows(_NEWEST, {"match": expression, "limit": limit})]
+    return [row[0] for row in engine.rows(_NEWEST, {"match": any_of(map(quoted, words)), "limit": limit})]
+
+
+def with_any_and(engine: Engine, words: Sequence[str], terms: Sequence[str], *, limit: int) -> list[int]:
+    """The rows that hold any of some words and any of some terms, those that hold the most and rarest first."""
+    match = f"({any_of(map(quoted, words))}) AND ({any_of(terms)})"
+    return [row[0] for row in engine.rows(_ANY_AND, {"match": match, "limit": limit})]
 
 
 _VERIFY = "insert into keywords (keywords, rank) values ('integrity-check', 1)"
@@ -151,25 +105,25 @@ def rebuild(engine: Engine) -> None:
 MOST_TERMS = 48  # a longer question is cut: each further term costs time and adds next to nothing
 
 
-def match(reading: Reading, *, prefix: bool = False) -> str | None:
-    """A match expression for what was read, or nothing when it holds no word at all.
+def terms(reading: Reading, *, prefix: bool = False) -> list[str]:
+    """What was read as terms of a match expression; nothing when it holds no word at all.
 
     Any term may match; BM25 rewards those that are rare. Names are asked for whole and as the phrase of their parts.
     """
-    terms: dict[str, None] = {}
+    found: dict[str, None] = {}
     for phrase in reading.phrases:
-        terms[_phrase(_pieces(phrase))] = None
+        found[_phrase(_pieces(phrase))] = None
     for name in reading.identifiers:
-        terms[_quoted(whole(name))] = None
+        found[quoted(whole(name))] = None
         if len(parts := humps(name)) > 1:
-            terms[_phrase(parts)] = None
+            found[_phrase(parts)] = None
     for word in reading.words:
         for piece in split_runs(word):
             pairs = unspaced_pairs(piece) if is_unspaced(piece) else [piece]
             alone = prefix or (is_unspaced(piece) and len(piece) == 1)
-            terms[_phrase(pairs) + ("*" if alone else "")] = None
-    terms.pop('""', None)
-    return " OR ".join(list(terms)[:MOST_TERMS]) or None
+            found[_phrase(pairs) + ("*" if alone else "")] = None
+    found.pop('""', None)
+    return list(found)[:MOST_TERMS]
 
 
 def _pieces(phrase: str) -> list[str]:
@@ -177,9 +131,14 @@ def _pieces(phrase: str) -> list[str]:
 
 
 def _phrase(tokens: Sequence[str]) -> str:
-    return _quoted(" ".join(tokens))
+    return quoted(" ".join(tokens))
 
 
-def _quoted(text: str) -> str:
+def any_of(terms: Iterable[str]) -> str:
+    """An expression that any of some terms fulfils."""
+    return " OR ".join(terms)
+
+
+def quoted(text: str) -> str:
     """Text as FTS5 syntax that can mean nothing but itself."""
     return '"' + text.replace('"', '""') + '"'

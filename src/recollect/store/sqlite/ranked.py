@@ -1,0 +1,174 @@
+"""Ranking by keyword on SQLite: the best rows for some terms, and in how many rows a term stands.
+
+FTS5 ranks every row that matches, and counts each term by walking through all rows that hold it: for frequent words
+both grow with the store. Here a small store is ranked whole; in a large one the rare words of a question lead to the
+rows, the frequent ones only tell them apart, and how frequent they are is estimated from a part of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from recollect.store.engine import Engine, Row, Value
+from recollect.store.sqlite.search import any_of, quoted
+
+SMALL = 50_000  # rows up to which words are counted exactly, and all that match are ranked
+_GATHERED = 3_000  # matches of the rarest words that are ranked in a larger store; 0.8 µs each
+_COUNTED = 20_000  # matches of further words that may count for them; 0.1 µs each, whether they are ranked or not
+_STRIPES, _STRIPE = 4, 5_000  # where a frequent word is counted instead: so many stretches of so many rows
+_TELLING = 40  # rows of them that must hold a word for the count to stand for all
+
+_RANKED = """
+    select rowid, bm25(keywords, :body, :names, :context) as rank
+      from keywords where keywords match :match and rowid >= :first
+     order by rank, rowid limit :limit
+"""
+_RANKED_WITHIN = """
+    select k.rowid, bm25(keywords, :body, :names, :context) as rank
+      from keywords k join memories m on m.seq = k.rowid
+     where keywords match :match and {where}
+     order by rank, k.rowid limit :limit
+"""
+_EDGE = "select rowid from keywords where keywords match :match order by rowid desc limit 1 offset :skip"
+
+
+def search(
+    engine: Engine,
+    terms: Sequence[str],
+    *,
+    weights: tuple[float, float, float],
+    limit: int,
+    where: str,
+    params: dict[str, Value],
+    exact: bool = False,
+) -> list[tuple[int, str, float]]:
+    """The best rows for some terms of the index, as (seq, id, score) with higher scores better, among those `where`
+    admits.
+
+    Ranking every match is what costs at a million rows, and so does joining each to its row. So the best few are tried
+    without the join first; and unless `exact`, a large store is entered by the rarest terms (see `_ways`).
+    """
+    body, names, context = weights
+    base = {"body": body, "names": names, "context": context}
+    ways = [_Way(any_of(terms))] if exact else _ways(engine, terms, enough=limit * 10)
+    for wanted in (limit * 2, limit * 10):
+        found = _merged(engine.rows(_RANKED, {**base, **way.bound(engine, wanted), "limit": wanted}) for way in ways)
+        admitted = _admitted(engine, [seq for seq, _ in found[:wanted]], where, params)
+        kept = [(seq, admitted[seq], score) for seq, score in found[:wanted] if seq in admitted]
+        if len(kept) >= limit or len(found) < wanted:
+            return kept[:limit]
+    sql = _RANKED_WITHIN.format(where=where)
+    found = _merged(engine.rows(sql, {**base, **params, "match": way.match, "limit": limit}) for way in ways)[:limit]
+    admitted = _admitted(engine, [seq for seq, _ in found], where, params)
+    return [(seq, admitted[seq], score) for seq, score in found if seq in admitted]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One expression into the index; a crowded one leads only to the newest rows it matches."""
+
+    match: str
+    crowded: bool = False
+
+    def bound(self, engine: Engine, wanted: int) -> dict[str, Value]:
+        """The parameters that say how far back to go."""
+        params: dict[str, Value] = {"match": self.match}
+        edge = engine.row(_EDGE, {**params, "skip": max(_GATHERED, wanted)}) if self.crowded else None
+        return {**params, "first": edge[0] if edge else 0}
+
+
+def _ways(engine: Engine, terms: Sequence[str], *, enough: int) -> list[_Way]:
+    """How to find the best rows for some terms without ranking all that match.
+
+    Rows that hold a rare term are ranked by it, and once more with as many of the frequent terms as can be counted;
+    the better rank counts, which is the one with more terms. Where too few rows hold a rare term, those that hold the
+    next one and any other come too, and where there is no other, the newest that hold it.
+    """
+    if size(engine) <= SMALL:
+        return [_Way(any_of(terms))]
+    numbers = {term: count for term, count in _counts(engine, terms).items() if count}
+    rising = sorted(numbers, key=lambda term: (numbers[term], term))
+    reach = list(accumulate(numbers[term] for term in rising))
+    rare = sum(total <= _GATHERED for total in reach)
+    counted = max(rare + 1, sum(total <= _GATHERED + _COUNTED for total in reach))
+    first, further = rising[:rare], rising[rare:counted]
+    ways = [_Way(any_of(first))] if first else []
+    if first and further:
+        ways.append(_Way(f"({any_of(first)}) AND ({any_of(further)})"))
+    if further and (not first or reach[rare - 1] < enough):
+        others = rising[rare + 1 : max(counted, rare + 2)]
+        ways.append(_Way(f"{further[0]} AND ({any_of(others)})") if others else _Way(further[0], crowded=True))
+    return ways
+
+
+def _merged(ways: Iterable[Sequence[Row]]) -> list[tuple[int, float]]:
+    """The rows of all ways, best first, each with the best of its scores."""
+    best: dict[int, float] = {}
+    for rows in ways:
+        for seq, rank in rows:
+            best[seq] = max(-rank, best.get(seq, -rank))
+    return sorted(best.items(), key=lambda one: (-one[1], one[0]))
+
+
+# Without the hint SQLite walks an index over the whole project for a list of a hundred rows.
+_ADMITTED = "select m.seq, m.id from memories m not indexed where m.seq in ({seqs}) and {where}"
+
+
+def _admitted(engine: Engine, seqs: list[int], where: str, params: dict[str, Value]) -> dict[int, str]:
+    if not seqs:
+        return {}
+    listed = ",".join(str(int(seq)) for seq in seqs)
+    return dict(engine.rows(_ADMITTED.format(seqs=listed, where=where), params))
+
+
+_SIZE = "select coalesce(max(seq), 0) from memories"
+
+
+def size(engine: Engine) -> int:
+    """About how many rows there are, without counting them."""
+    row = engine.row(_SIZE)
+    return int(row[0]) if row else 0
+
+
+_FREQUENCY = "select doc from temp.keyword_terms where term = :term"
+_IN_STRIPE = "(select count(*) from keywords where keywords match :match and rowid between :from{n} and :to{n})"
+_IN_STRIPES = "select " + " + ".join(_IN_STRIPE.replace("{n}", str(n)) for n in range(_STRIPES))
+
+
+def frequencies(engine: Engine, terms: Iterable[str]) -> dict[str, int]:
+    """In how many rows each term of the index stands; in a large store about how many, for a frequent one.
+
+    The index counts a term by walking through all that hold it, so that costs most where it matters least.
+    """
+    rows = size(engine)
+    found = {}
+    for term in dict.fromkeys(terms):
+        count = _estimate(engine, quoted(term), rows) if rows > SMALL else None
+        if count is None:
+            row = engine.row(_FREQUENCY, {"term": term})
+            count = int(row[0]) if row else 0
+        if count:
+            found[term] = count
+    return found
+
+
+def _estimate(engine: Engine, match: str, rows: int) -> int | None:
+    step = rows // _STRIPES
+    stripes = {f"from{n}": n * step + 1 for n in range(_STRIPES)} | {
+        f"to{n}": n * step + _STRIPE for n in range(_STRIPES)
+    }
+    row = engine.row(_IN_STRIPES, {"match": match, **stripes})
+    seen = int(row[0]) if row else 0
+    return seen * rows // (_STRIPES * _STRIPE) if seen >= _TELLING else None
+
+
+def _counts(engine: Engine, terms: Sequence[str]) -> dict[str, int]:
+    """In how many rows each term of a match expression stands at most: a phrase, in no more than its rarest word."""
+    tokens = dict(zip(terms, engine.tokens([term.strip('"*') for term in terms]), strict=True))
+    known = frequencies(engine, (token for some in tokens.values() for token in some))
+    return {
+        term: 1 if term.endswith("*") else min((known.get(token, 0) for token in some), default=0)
+        for term, some in tokens.items()
+    }

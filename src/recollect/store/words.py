@@ -1,0 +1,114 @@
+"""Words: which memories hold those of a question, how frequent they are, and texts cut as the keyword index cuts them.
+
+Says which memories and how well they match; the memories themselves are read by `Memories`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from recollect.core.query import Filter, Reading
+from recollect.store.engine import Engine
+from recollect.store.filters import where
+from recollect.store.sqlite import ranked, search
+
+_MOST_CUTS = 10_000  # texts kept as words; some 30 MB of ordinary turns
+
+
+class Match(NamedTuple):
+    """A memory that shares words with a question: its row, its id, and its BM25 score."""
+
+    seq: int
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text as the keyword index sees it: its words in order, and which they are."""
+
+    tokens: tuple[str, ...]
+    words: frozenset[str]
+    line: str  # the words in order between blanks, to look for neighbours in
+
+    def holds_pair(self, first: str, second: str) -> bool:
+        return first in self.words and second in self.words and f" {first} {second} " in self.line
+
+
+class Words:
+    """Looks up by words. Never writes."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._cuts: dict[str, Cut] = {}  # of texts that questions keep coming back to
+        self._counts: tuple[int, dict[str, int]] = (0, {})  # how frequent terms are in a large store of that size
+
+    def matching(
+        self,
+        reading: Reading,
+        filter: Filter,
+        project: str,
+        *,
+        weights: tuple[float, float, float],
+        limit: int,
+        prefix: bool = False,
+    ) -> list[Match]:
+        """The best memories for what was read, best first."""
+        terms = search.terms(reading, prefix=prefix)
+        if not terms:
+            return []
+        condition, params = where(filter, project)
+        best = ranked.search(
+            self._engine, terms, weights=weights, limit=limit, where=condition, params=params, exact=prefix
+        )
+        return [Match(*one) for one in best]
+
+    _CONTAINING = """
+        select m.seq, m.id from memories m where instr(lower(m.content), :text) > 0 and {where}
+         order by m.created_at desc, m.id desc limit :limit
+    """
+
+    def containing(self, text: str, filter: Filter, project: str, *, limit: int) -> list[Match]:
+        """The newest memories that contain `text` as it stands."""
+        condition, params = where(filter, project)
+        sql = self._CONTAINING.format(where=condition)
+        rows = self._engine.rows(sql, {**params, "text": text.lower(), "limit": limit})
+        return [Match(seq, id, 0.0) for seq, id in rows]
+
+    def saying_any(self, words: Sequence[str], *, limit: int) -> list[int]:
+        """The newest rows that hold any of some words."""
+        return search.with_any(self._engine, words, limit=limit)
+
+    def saying_any_about(self, words: Sequence[str], reading: Reading, *, limit: int) -> list[int]:
+        """The rows that hold any of some words and share the most with what was read."""
+        terms = search.terms(reading)
+        return search.with_any_and(self._engine, words, terms, limit=limit) if terms else []
+
+    def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
+        """In how many memories each index term stands, and how many memories there are."""
+        size = ranked.size(self._engine)
+        if size <= ranked.SMALL:
+            return ranked.frequencies(self._engine, terms), size
+        counted, known = self._counts
+        if counted != size or len(known) > _MOST_CUTS:
+            known = {}
+        new = [term for term in terms if term not in known]
+        known = {**known, **dict.fromkeys(new, 0), **ranked.frequencies(self._engine, new)}
+        self._counts = (size, known)
+        return {term: known[term] for term in terms if known[term]}, size
+
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """Each text as the keyword index sees it."""
+        return self._engine.tokens(texts)
+
+    def cuts(self, texts: Sequence[str]) -> list[Cut]:
+        """Each text as the keyword index sees it, remembered for the next question."""
+        known = self._cuts
+        if len(known) > _MOST_CUTS:
+            self._cuts = known = {}
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            for text, tokens in zip(new, self._engine.tokens(new), strict=True):
+                known[text] = Cut(tuple(tokens), frozenset(tokens), f" {' '.join(tokens)} ")
+        return [known[text] for text in texts]
