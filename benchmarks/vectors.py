@@ -35,9 +35,11 @@ from recollect.store.filters import where  # noqa: E402
 from recollect.store.migrate import migrate  # noqa: E402
 from recollect.store.migrations.m0002_vectors import vectors as second  # noqa: E402
 from recollect.store.migrations.steps import MIGRATIONS, Migration  # noqa: E402
+from recollect.store.spaces import Space  # noqa: E402
 from recollect.store.sqlite import ivf  # noqa: E402
+from recollect.store.sqlite.codes import units  # noqa: E402
 from recollect.store.sqlite.connection import SqliteEngine  # noqa: E402
-from recollect.store.vectors import SMALL, Space, Vectors  # noqa: E402
+from recollect.store.vectors import SMALL, Vectors  # noqa: E402
 
 Matrix = NDArray[np.float32]
 
@@ -68,14 +70,14 @@ def invent(n: int, dims: int) -> tuple[Matrix, Matrix]:
     for start in range(0, len(found), 20_000):
         some = which[start : start + 20_000]
         latent = (centres[some] + 0.75 * _normal(chance, len(some), LATENT)) * spectrum
-        found[start : start + 20_000] = _noisy(chance, ivf.units(latent @ projection), 0.35)
+        found[start : start + 20_000] = _noisy(chance, units(latent @ projection), 0.35)
     return found[:n], found[n:]
 
 
 def views(chunk: Matrix, seed: int) -> Matrix:
     """Two views of each vector, on either side of it."""
-    noise = 0.5 * ivf.units(_normal(np.random.default_rng(seed), *chunk.shape))
-    return np.stack((ivf.units(chunk + noise), ivf.units(chunk - noise)), axis=1)
+    noise = 0.5 * units(_normal(np.random.default_rng(seed), *chunk.shape))
+    return np.stack((units(chunk + noise), units(chunk - noise)), axis=1)
 
 
 def _normal(chance: np.random.Generator, rows: int, columns: int) -> Matrix:
@@ -83,7 +85,7 @@ def _normal(chance: np.random.Generator, rows: int, columns: int) -> Matrix:
 
 
 def _noisy(chance: np.random.Generator, vectors: Matrix, length: float) -> Matrix:
-    return ivf.units(vectors + length * ivf.units(_normal(chance, *vectors.shape)))
+    return units(vectors + length * units(_normal(chance, *vectors.shape)))
 
 
 # --- the store ------------------------------------------------------------------------------------------------------
@@ -140,7 +142,7 @@ def build(engine: Engine, vectors: Vectors, space: Space, matrix: Matrix, path: 
     bare = path.stat().st_size
     for start in range(0, len(matrix), step):
         both = views(matrix[start : start + step], start)
-        means[start : start + step] = ivf.units(both.sum(axis=1))
+        means[start : start + step] = units(both.sum(axis=1))
         began = time.perf_counter()
         vectors.put(space, [(start + row + 1, pair, "0" * 32) for row, pair in enumerate(both)])
         made.put += time.perf_counter() - began

@@ -23,10 +23,11 @@ from recollect.store.migrate import migrate
 from recollect.store.migrations.m0002_vectors import vectors as second
 from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.open import open_store
+from recollect.store.spaces import Space
 from recollect.store.sqlite import ivf
 from recollect.store.sqlite.connection import SqliteEngine
 from recollect.store.store import Store
-from recollect.store.vectors import Space, Vectors
+from recollect.store.vectors import Vectors
 
 np = pytest.importorskip("numpy")
 
@@ -430,12 +431,14 @@ _TRAINER = """
     import sys
     from pathlib import Path
     from recollect.store.sqlite.connection import SqliteEngine
+    from recollect.store.training import Training
     from recollect.store.vectors import Vectors
 
     vectors = Vectors(SqliteEngine(Path(sys.argv[1])))
-    fill = vectors._fill
-    vectors._fill = lambda *given: (print("filling", flush=True), fill(*given))
-    vectors.train(vectors.spaces()[0])
+    training = Training(vectors)
+    fill = training._fill
+    training._fill = lambda *given: (print("filling", flush=True), fill(*given))
+    training.run(vectors.spaces()[0])
 """
 
 

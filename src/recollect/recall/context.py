@@ -55,6 +55,10 @@ def _wishes(known: Set[str], reading: Reading, store: Store) -> set[int]:
     return set(list(wishes)[:_WISHES])
 
 
+def _is_wish(text: str) -> bool:
+    return is_standing_order(text) or states_preference(text)
+
+
 def terms(reading: Reading, asked: Question, store: Store) -> Terms:
     """The question's words as index terms, with their worth."""
     cut = store.words.tokens([" ".join(reading.words), asked.text])
@@ -105,10 +109,10 @@ _SHORT = 3  # letters of a word that is its own stem
 
 
 def _turn(cut: Cut, words: frozenset[str], bit: Mapping[str, int]) -> Turn:
-    held = words & cut.words
+    held = words.intersection(cut)
     if not held:
-        return Turn(0, _NO_COUNTS, len(cut.tokens))
-    return Turn(sum(bit[word] for word in held), {word: cut.tokens.count(word) for word in held}, len(cut.tokens))
+        return Turn(0, _NO_COUNTS, len(cut))
+    return Turn(sum([bit[word] for word in held]), {word: cut.count(word) for word in held}, len(cut))
 
 
 _NO_COUNTS: Mapping[str, int] = {}
@@ -134,7 +138,7 @@ def _among(
         before = near.beside(place, -1)
         asks_before = before is not None and before.content.rstrip().endswith("?")
         opens = near.beside(place, -2) is None
-    pairs = sum(own.holds_pair(*pair) for pair in asked.pairs) if len(mine.counts) > 1 else 0
+    pairs = len(asked.pairs.intersection(pairwise(own))) if len(mine.counts) > 1 else 0
     return Surroundings(rings, around, pairs, asks_before, opens)
 
 

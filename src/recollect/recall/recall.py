@@ -123,7 +123,8 @@ def _ranked(
     if not senses.recipe.evidence or query.mode == "dense":
         return with_memories(fused, senses.store)
     read, broken = with_memories(fused[: max(_MOST_WEIGHED, 2 * query.k)], senses.store)
-    return _weighed(read, query, reading, senses, senses.store, now), broken
+    dense = senses.dense if query.mode == "hybrid" and channels.get("dense") else None
+    return _weighed(read, query, reading, senses, senses.store, dense, now), broken
 
 
 def _wider(ranking: Sequence[Candidate], query: Query, reading: Reading, senses: Senses) -> Wider:
@@ -182,9 +183,16 @@ _ALWAYS = datetime.max.replace(tzinfo=UTC)
 
 
 def _weighed(
-    candidates: list[Candidate], query: Query, reading: Reading, senses: Senses, store: Store, now: datetime
+    candidates: list[Candidate],
+    query: Query,
+    reading: Reading,
+    senses: Senses,
+    store: Store,
+    dense: DenseScores | None,
+    now: datetime,
 ) -> list[Candidate]:
-    """The candidates and what stands beside them, by evidence instead of by rank."""
+    """The candidates and what stands beside them, by evidence instead of by rank. `dense` measures their nearness, if
+    that channel answered."""
     if not candidates:
         return candidates
     asked = question(query.text[:_MOST_READ], now)
@@ -194,8 +202,8 @@ def _weighed(
         asked = replace(asked, window=placed(asked.window, query.filter, store))
     everyone = [*candidates, *beside(candidates, query, reading, asked, store)]
     tier: Tier = "none"
-    if senses.dense is not None and query.mode == "hybrid" and any("dense" in one.factors for one in candidates):
-        everyone, tier = _measured(everyone, query, senses.dense), senses.tier
+    if dense is not None:
+        everyone, tier = _measured(everyone, query, dense), senses.tier
     words = terms(reading, asked, store)
     weights = senses.recipe.evidence[tier]
     around = surroundings(everyone, words, store, whole="kernel" in weights)

@@ -53,4 +53,3 @@ def nearby(engine: Engine, places: Mapping[str, int], *, reach: int) -> Nearby:
 def said(engine: Engine, seqs: Sequence[int]) -> dict[int, Said]:
     """Just the words in some rows and who said them, by row."""
     return {row[0]: Said(*row[1:]) for row in engine.rows(_SAID, {"seqs": json.dumps(list(seqs))})}
-

@@ -176,7 +176,9 @@ class Memories:
         """How many memories there are of each status."""
         return dict(self._engine.rows(self._TALLY, {"project": project}))
 
-    _BY_SEQS = f"select seq, {_NAMES}, checksum from memories where seq in ({{seqs}})"
+    _BY_SEQS = f"""
+        select m.seq, {_M_NAMES}, m.checksum from json_each(:seqs) j cross join memories m on m.seq = j.value
+    """
 
     _SHARING = f"""
         select {_M_NAMES}, m.checksum from memories m not indexed
@@ -225,10 +227,10 @@ class Memories:
         condition, params = where(filter, project)
         return dict(self._engine.rows(self._CUT_FROM.format(where=condition), params))
 
-    # Without the hint SQLite walks an index over the whole project for a handful of rows.
+    # The order is told: by itself SQLite walks an index over the whole project for a handful of rows.
     _ADMITTED = f"""
-        select m.seq, {_M_NAMES}, m.checksum from memories m not indexed
-         where m.seq in ({{seqs}}) and {{where}} order by m.seq
+        select m.seq, {_M_NAMES}, m.checksum from json_each(:seqs) j cross join memories m on m.seq = j.value
+         where {{where}} order by m.seq
     """
 
     def admitted(self, seqs: Sequence[int], filter: Filter, project: str) -> dict[int, Memory]:
@@ -236,8 +238,8 @@ class Memories:
         if not seqs:
             return {}
         condition, params = where(filter, project)
-        listed = ",".join(str(int(seq)) for seq in seqs)
-        return self._by_number(self._engine.rows(self._ADMITTED.format(seqs=listed, where=condition), params))[0]
+        sql = self._ADMITTED.format(where=condition)
+        return self._by_number(self._engine.rows(sql, {**params, "seqs": json.dumps(list(seqs))}))[0]
 
     # Sessions by when they began; those that began together, by the order in which they were recorded.
     _SESSIONS = """
@@ -264,8 +266,7 @@ class Memories:
         """The memories in some rows, by row number, and the ids of those that are damaged."""
         if not seqs:
             return {}, []
-        listed = ",".join(str(int(seq)) for seq in seqs)
-        return self._by_number(self._engine.rows(self._BY_SEQS.format(seqs=listed)))
+        return self._by_number(self._engine.rows(self._BY_SEQS, {"seqs": json.dumps(list(seqs))}))
 
     _BY_FACET = "select value, seq from facets where facet = :facet and value in (select value from json_each(:values))"
 
@@ -298,10 +299,10 @@ class Memories:
         known = self._read.get(row[0])
         if known is not None and known[0] == row:
             return known[1]
-        *values, stored = row
-        if checksum(values) != stored:
+        values = row[:-1]
+        if checksum(values) != row[-1]:
             raise StoreDamaged(self._engine.location, f"the row of {values[0]} does not match its checksum")
-        memory = from_row(tuple(values), self._kinds)
+        memory = from_row(values, self._kinds)
         if len(self._read) >= _MOST_READ:
             self._read = {}
         self._read[row[0]] = (row, memory)
@@ -321,11 +322,11 @@ class Memories:
         """Rows that begin with their number, as memories by number; and the ids of those that are damaged."""
         sound: dict[int, Memory] = {}
         damaged: list[str] = []
-        for seq, *row in rows:
+        for row in rows:
             try:
-                sound[seq] = self._checked(tuple(row))
+                sound[row[0]] = self._checked(row[1:])
             except (StoreDamaged, UnicodeDecodeError):
-                damaged.append(str(row[0]))
+                damaged.append(str(row[1]))
         return sound, damaged
 
     def _seq(self, id: MemoryId) -> int:

@@ -6,8 +6,7 @@ Says which memories and how well they match; the memories themselves are read by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from recollect.core.query import Filter, Reading
 from recollect.store.engine import Engine
@@ -25,16 +24,7 @@ class Match(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A text as the keyword index sees it: its words in order, and which they are."""
-
-    tokens: tuple[str, ...]
-    words: frozenset[str]
-    line: str  # the words in order between blanks, to look for neighbours in
-
-    def holds_pair(self, first: str, second: str) -> bool:
-        return first in self.words and second in self.words and f" {first} {second} " in self.line
+Cut: TypeAlias = tuple[str, ...]  # a text as the keyword index sees it: its words in order
 
 
 class Words:
@@ -60,9 +50,8 @@ class Words:
         if not terms:
             return []
         condition, params = where(filter, project)
-        best = ranked.search(
-            self._engine, terms, weights=weights, limit=limit, where=condition, params=params, exact=prefix
-        )
+        counts = None if prefix else lambda some: self.frequencies(some)[0]
+        best = ranked.search(self._engine, terms, counts, weights=weights, limit=limit, where=condition, params=params)
         return [Match(*one) for one in best]
 
     _CONTAINING = """
@@ -110,5 +99,5 @@ class Words:
             self._cuts = known = {}
         if new := [text for text in dict.fromkeys(texts) if text not in known]:
             for text, tokens in zip(new, self._engine.tokens(new), strict=True):
-                known[text] = Cut(tuple(tokens), frozenset(tokens), f" {' '.join(tokens)} ")
+                known[text] = tuple(tokens)
         return [known[text] for text in texts]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.chores import Allowance, Done, Plan, Step
 from recollect.core.ports import Clock
 from recollect.recall.views import stamp, views
+from recollect.store.spaces import Space
 from recollect.store.store import Store
-from recollect.store.vectors import Space
 
 if TYPE_CHECKING:
     from recollect.embed.port import Embedder

@@ -14,8 +14,8 @@ from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
 from recollect.recall.recipes import SPREAD, USUAL_SPREAD, Recipe
 from recollect.store.filters import where
+from recollect.store.spaces import Space
 from recollect.store.store import Store
-from recollect.store.vectors import Space
 
 if TYPE_CHECKING:
     from recollect.embed.port import Embedder
@@ -25,7 +25,10 @@ _SAMPLE = 400  # vectors the background is taken from
 
 
 class DenseChannel:
-    """Candidates by meaning. Without vectors of the configured model it finds nothing and says why."""
+    """Candidates by meaning. Without vectors of the configured model it finds nothing and says why.
+
+    Where candidates are weighed, it says which are near and `scores` how near, once it is known who is looked at.
+    """
 
     name = "dense"
 
@@ -33,13 +36,20 @@ class DenseChannel:
         self._store = store
         self._embedder = embedder
         self._depth = recipe.depth["dense"]
+        self._is_weighed = bool(recipe.evidence)
         self._centre: tuple[tuple[int, int], Any] | None = None  # of a space at a size, cached
 
     def candidates(self, query: Query, reading: Reading) -> list[Candidate]:
         space = self._space()  # first: without vectors no model need be asked
         if not query.text.strip():
             return []
-        return self._near(space, query, self._embedder.embed_query(query.text))
+        asked = self._embedder.embed_query(query.text)
+        if query.mode == "dense" or not self._is_weighed:
+            return self._near(space, query, asked)
+        condition, params = where(query.filter, self._store.project)
+        limit = max(self._depth, query.k)
+        near = self._store.vectors.about(space, asked, limit=limit, where=condition, params=params)
+        return [Candidate(MemoryId(id), place=seq) for seq, id in near]
 
     def near(self, query: Query, vector: Any) -> list[Candidate]:
         """Candidates by their nearness to a vector."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from recollect.store.sqlite import ivf
+from recollect.store.sqlite.codes import decode, units
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from recollect.store.sqlite.ivf import Codes, Matrix
+    from recollect.store.sqlite.codes import Codes, Matrix
 
 _REACH = 3  # cells each code is looked for in: a pair at 0.95 shares one of them in 99.9 % of cases (measured)
 _TILE = 512  # codes compared with the leaders at once
@@ -39,7 +39,7 @@ def _groups(codes: Codes, centres: Matrix | None) -> Iterator[Any]:
         return
     cells = np.empty((len(codes), _REACH), np.int64)
     for start in range(0, len(codes), _BLOCK):
-        near = ivf.decode(codes[start : start + _BLOCK]) @ centres.T
+        near = decode(codes[start : start + _BLOCK]) @ centres.T
         cells[start : start + _BLOCK] = np.argpartition(-near, _REACH, axis=1)[:, :_REACH]
     order = np.argsort(cells.ravel(), kind="stable")
     bounds = np.flatnonzero(np.diff(cells.ravel()[order])) + 1
@@ -54,7 +54,7 @@ def _within(codes: Codes, members: np.ndarray[Any, Any], least: float) -> Iterat
     vectors: Matrix = np.empty((0, codes["code"].shape[1]), np.float32)
     for start in range(0, len(members), _TILE):
         tile = members[start : start + _TILE]
-        points = ivf.units(ivf.decode(codes[tile]))
+        points = units(decode(codes[tile]))
         if len(leaders):
             near = points @ vectors.T
             best = near.argmax(axis=1)

@@ -8,23 +8,18 @@ past a quarter of a page into a page of its own. Nothing here knows models, or w
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from recollect.store.engine import Engine, Params
+from recollect.store.sqlite.codes import dtype, from_blob
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Matrix: TypeAlias = NDArray[np.float32]
-    Seqs: TypeAlias = NDArray[np.int64]
-    Codes: TypeAlias = NDArray[np.void]  # seq, scale and code of one memory each
+    from recollect.store.sqlite.codes import Codes, Matrix, Seqs
 
 _SEQ = 2**32 - 1  # the part of a key that is the memory; above it 16 bits of cell and 15 of grid
 MOST_CELLS = 2**16 - 1
-_BLOCK = 256  # codes per product: they stay in the cache, and BLAS starts no threads that would have to be awaited
 _PAGE = 8_192  # codes per read when everything is read
 _BATCH = 64  # cells per read, which bounds memory when much is probed
 
@@ -196,8 +191,8 @@ def scan(engine: Engine, grid: int, cells: Sequence[int], dims: int) -> Iterator
     """The codes of some cells. One of the wrong size is damaged and left out; `verify` finds it."""
     for start in range(0, len(cells), _BATCH):
         some = json.dumps([(grid << 48) + (cell << 32) for cell in cells[start : start + _BATCH]])
-        rows = engine.rows(_SCAN, {"cells": some, "size": _dtype(dims).itemsize})
-        yield _codes(b"".join(row[0] for row in rows if row[0] is not None), dims)
+        rows = engine.rows(_SCAN, {"cells": some, "size": dtype(dims).itemsize})
+        yield from_blob(b"".join(row[0] for row in rows if row[0] is not None), dims)
 
 
 _EVERY = """
@@ -210,11 +205,11 @@ def every(engine: Engine, grid: int, dims: int) -> Iterator[Codes]:
     """All codes of a grid in the order of its cells, in pages, each a read of its own."""
     after, last = (grid << 48) - 1, ((grid + 1) << 48) - 1
     while True:
-        row = engine.row(_EVERY, {"after": after, "last": last, "page": _PAGE, "size": _dtype(dims).itemsize})
+        row = engine.row(_EVERY, {"after": after, "last": last, "page": _PAGE, "size": dtype(dims).itemsize})
         if row is None or row[0] is None:
             return
         after = row[0]
-        yield _codes(row[1] or b"", dims)
+        yield from_blob(row[1] or b"", dims)
 
 
 _OF = f"""
@@ -226,8 +221,8 @@ _OF = f"""
 
 def of(engine: Engine, grid: int, seqs: Sequence[int], dims: int) -> Codes:
     """The codes of some memories, as far as they have one."""
-    row = engine.row(_OF, {"seqs": json.dumps(list(seqs)), "grid": grid, "size": _dtype(dims).itemsize})
-    return _codes(row[0] if row and row[0] else b"", dims)
+    row = engine.row(_OF, {"seqs": json.dumps(list(seqs)), "grid": grid, "size": dtype(dims).itemsize})
+    return from_blob(row[0] if row and row[0] else b"", dims)
 
 
 _PLACES = f"""
@@ -273,23 +268,15 @@ def sweep(engine: Engine, grid: int, *, most: int) -> bool:
 
 # --- filters --------------------------------------------------------------------------------------------------------
 
-# Without statistics SQLite takes an index on the project for the best way to anything: it is told not to use one.
+# Without statistics SQLite takes an index on the project for the best way to anything: it is told the order.
 _ADMITTED = """
-    select m.seq from memories m not indexed where m.seq in (select value from json_each(:seqs)) and {where}
+    select m.seq, m.id from json_each(:seqs) j cross join memories m on m.seq = j.value where {where}
 """
 
 
-def admitted(engine: Engine, seqs: Sequence[int], where: str, params: Params) -> set[int]:
-    """Those of some memories that a filter lets through."""
-    return {row[0] for row in engine.rows(_ADMITTED.format(where=where), {**params, "seqs": json.dumps(list(seqs))})}
-
-
-_IDS = "select seq, id from memories where seq in (select value from json_each(:seqs))"
-
-
-def ids(engine: Engine, seqs: Sequence[int]) -> dict[int, str]:
-    """The ids of the memories in some rows."""
-    return dict(engine.rows(_IDS, {"seqs": json.dumps(list(seqs))}))
+def admitted(engine: Engine, seqs: Sequence[int], where: str, params: Params) -> dict[int, str]:
+    """Those of some memories that a filter lets through, with their ids."""
+    return dict(engine.rows(_ADMITTED.format(where=where), {**params, "seqs": json.dumps(list(seqs))}))
 
 
 _WITHIN = "select m.seq from {source} where {where} limit {most:d}"
@@ -302,259 +289,11 @@ def within(engine: Engine, where: str, params: Params, *, source: str = _SOURCES
     return [row[0] for row in engine.rows(_WITHIN.format(source=source, where=where, most=most), params)]
 
 
-def few(engine: Engine, where: str, params: Params, *, most: int) -> list[int] | None:
-    """All that a filter lets through, if they are few and an index leads straight to them. SQLite's plan tells."""
+def shortcut(engine: Engine, where: str, params: Params) -> str:
+    """The source from which an index leads straight to what a filter lets through, if one does. SQLite's plan tells,
+    and it depends on nothing but the words of the filter."""
     for source in _SOURCES:
         plan = engine.rows("explain query plan " + _WITHIN.format(source=source, where=where, most=-1), params)
         if any(step[3].startswith(f"SEARCH m {way}") for step in plan for way in _SHORT):
-            found = within(engine, where, params, source=source, most=most + 1)
-            return found if len(found) <= most else None
-    return None
-
-
-# --- arithmetic -----------------------------------------------------------------------------------------------------
-
-
-def _dtype(dims: int) -> np.dtype[np.void]:
-    import numpy as np
-
-    return np.dtype([("seq", "<u4"), ("scale", "<f2"), ("code", "i1", (dims,))])
-
-
-def _codes(blob: bytes, dims: int) -> Codes:
-    import numpy as np
-
-    return np.frombuffer(blob, _dtype(dims))
-
-
-def encode(seqs: Sequence[int], units: Matrix) -> Codes:
-    """Unit vectors as small codes: one byte a number, and a scale of its own for each vector, which is five times as
-    exact as one scale for all (measured at 256 and 384 dimensions)."""
-    import numpy as np
-
-    exact = np.abs(units).max(axis=1) / 127
-    scale = exact.astype(np.float16)
-    scale = np.where(scale < exact, np.nextafter(scale, np.float16(np.inf)), scale)
-    codes = np.zeros(len(units), _dtype(units.shape[1]))
-    codes["seq"], codes["scale"] = seqs, scale
-    codes["code"] = np.rint(units / scale.astype(np.float32)[:, None])
-    return codes
-
-
-def decode(codes: Codes) -> Matrix:
-    """About the vectors that were encoded."""
-    import numpy as np
-
-    vectors: Matrix = codes["code"].astype(np.float32)
-    vectors *= codes["scale"].astype(np.float32)[:, None]
-    return vectors
-
-
-def scores(codes: Codes, query: Matrix) -> Matrix:
-    """The cosine of each code with a unit query, to about three digits."""
-    import numpy as np
-
-    found = np.empty(len(codes), np.float32)
-    for start in range(0, len(codes), _BLOCK):
-        found[start : start + _BLOCK] = codes["code"][start : start + _BLOCK].astype(np.float32) @ query
-    found *= codes["scale"].astype(np.float32)
-    return found
-
-
-def units(vectors: Matrix) -> Matrix:
-    """The same directions with length one."""
-    import numpy as np
-
-    lengths: Matrix = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return vectors / lengths[:, None]
-
-
-def means(views: Matrix, counts: Sequence[int]) -> Matrix:
-    """The direction of the mean of each memory's views. Views that cancel out leave the first: the text itself."""
-    import numpy as np
-
-    starts = np.cumsum([0, *counts[:-1]])
-    if len(set(counts)) == 1:  # as nearly always, and four times as fast
-        sums: Matrix = views.reshape(len(counts), -1, views.shape[1]).sum(axis=1)
-    else:
-        sums = np.add.reduceat(views, starts, axis=0)
-    cancelled = np.einsum("ij,ij->i", sums, sums) < 1e-6
-    sums[cancelled] = views[starts[cancelled]]
-    return units(sums)
-
-
-def nearest(points: Matrix, centres: Matrix | None) -> Seqs:
-    """The cell of each point."""
-    import numpy as np
-
-    cells = np.zeros(len(points), np.int64)
-    if centres is not None:
-        for start in range(0, len(points), 2048):
-            cells[start : start + 2048] = (points[start : start + 2048] @ centres.T).argmax(axis=1)
-    return cells
-
-
-def scored(pages: Iterable[Codes], query: Matrix) -> tuple[Seqs, Matrix]:
-    """The memories of some pages of codes with their scores."""
-    import numpy as np
-
-    seqs, found = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-    for page in pages:
-        seqs.append(page["seq"].astype(np.int64))
-        found.append(scores(page, query))
-    return np.concatenate(seqs), np.concatenate(found)
-
-
-def only(codes: Codes, seqs: Sequence[int]) -> Codes:
-    """The codes of given memories."""
-    import numpy as np
-
-    kept: Codes = codes[np.isin(codes["seq"], np.array(seqs, np.int64))]
-    return kept
-
-
-def best(seqs: Seqs, found: Matrix, most: int) -> list[int]:
-    """The memories with the highest scores, best first, equal ones by number."""
-    import numpy as np
-
-    if len(found) > most:
-        chosen = np.argpartition(-found, most)[:most]
-        seqs, found = seqs[chosen], found[chosen]
-    ranked: list[int] = seqs[np.lexsort((seqs, -found))].tolist()
-    return ranked
-
-
-def cluster(sample: Matrix, cells: int, *, rounds: int, seed: int) -> Matrix:
-    """Centroids of unit vectors by spherical k-means. The same sample and seed give the same centroids."""
-    import numpy as np
-
-    chance = np.random.default_rng(seed)
-    centres = sample[chance.choice(len(sample), cells, replace=False)]
-    for _ in range(rounds):
-        labels = nearest(sample, centres)
-        order = np.argsort(labels, kind="stable")
-        present, starts = np.unique(labels[order], return_index=True)
-        centres = sample[chance.choice(len(sample), cells, replace=False)]  # a cell left empty starts anew
-        sums: Matrix = np.add.reduceat(sample[order], starts, axis=0)
-        alive = np.einsum("ij,ij->i", sums, sums) > 1e-6
-        centres[present[alive]] = units(sums[alive])
-    return centres.astype(np.float16).astype(np.float32)
-
-
-# A vector on the border of two cells may fall to either side, depending on how many were multiplied at once.
-_BORDER = 1e-4
-
-
-def misplaced(wanted: Codes, places: Sequence[tuple[int, bytes]], centres: Matrix | None) -> dict[int, str]:
-    """What is wrong with stored codes and their cells, by memory, given the codes they should be."""
-    import numpy as np
-
-    size = wanted.dtype.itemsize
-    pairs = list(zip(wanted, places, strict=True))
-    faults = {int(code["seq"]): "the code has the wrong size" for code, (_, blob) in pairs if len(blob) != size}
-    whole = [(code, *place) for code, place in pairs if len(place[1]) == size]
-    if not whole:
-        return faults
-    stored = np.frombuffer(b"".join(blob for _, _, blob in whole), wanted.dtype)
-    wanted, cells = np.array([code for code, _, _ in whole], wanted.dtype), np.array([cell for _, cell, _ in whole])
-    apart = np.abs(stored["code"].astype(np.int16) - wanted["code"]).max(axis=1)
-    scales = np.abs(stored["scale"].astype(np.float32) / wanted["scale"].astype(np.float32) - 1)
-    other = (stored["seq"] != wanted["seq"]) | (apart > 1) | ~(scales < 0.01)
-    near = decode(stored) @ (np.zeros((1, stored["code"].shape[1]), np.float32) if centres is None else centres).T
-    here = near[np.arange(len(near)), np.minimum(cells, near.shape[1] - 1)]
-    astray = (cells >= near.shape[1]) | (here < near.max(axis=1) - _BORDER)
-    faults |= {int(seq): "the code is in the wrong cell" for seq in wanted["seq"][astray]}
-    return faults | {int(seq): "the code is not that of the vector" for seq in wanted["seq"][other]}
-
-
-# --- searching and tuning -------------------------------------------------------------------------------------------
-
-
-class Walk:
-    """A question on its way through a grid: the nearest cells first, further with every call."""
-
-    def __init__(
-        self,
-        engine: Engine,
-        grid: Grid,
-        centres: Matrix | None,
-        query: Matrix,
-        whole: Callable[[], Iterable[Codes]],
-    ) -> None:
-        import numpy as np
-
-        self._engine = engine
-        self._grid = grid
-        self._query = query
-        self._whole = whole  # every code there is, for a grid of one cell
-        self._order: list[int] = [] if centres is None else np.argsort(-(centres @ query), kind="stable").tolist()
-        self._ahead = 0 if centres is None else len(self._order)
-        self._found: tuple[Seqs, Matrix] = (np.empty(0, np.int64), np.empty(0, np.float32))
-        self.complete = False
-
-    def __len__(self) -> int:
-        return len(self._found[0])
-
-    def reach(self, cells: int) -> None:
-        """Go on until so many cells are behind us."""
-        import numpy as np
-
-        if self.complete:
-            return
-        if self._order:
-            behind = len(self._order) - self._ahead
-            some = self._order[behind : max(behind, cells)]
-            more = scored(scan(self._engine, self._grid.id, some, len(self._query)), self._query)
-            self._ahead -= len(some)
-        else:
-            more = scored(self._whole(), self._query)
-        self._found = np.concatenate((self._found[0], more[0])), np.concatenate((self._found[1], more[1]))
-        self.complete = self._ahead == 0
-
-    def exhausted(self, ranked: Sequence[int]) -> bool:
-        """Whether there is nothing in the grid beside these."""
-        return self.complete and len(ranked) == len(self)
-
-    def best(self, most: int) -> list[int]:
-        return best(*self._found, most)
-
-
-class Trials:
-    """How many cells hold the true nearest? Asked with stored vectors under noise, answered without a single search.
-
-    All vectors pass by once with their cells. What is nearest to each question is then known, and from the rank of the
-    cells those lie in, the recall that any number of probes would have.
-    """
-
-    def __init__(self, codes: Codes, *, noise: float, depths: Sequence[int], seed: int) -> None:
-        import numpy as np
-
-        points = units(decode(codes))
-        chance = np.random.default_rng(seed).standard_normal(points.shape).astype(np.float32)
-        self._questions = units(points + noise * units(chance))
-        self._depths = depths
-        self._scores = np.empty((len(points), 0), np.float32)
-        self._cells = np.empty((len(points), 0), np.int64)
-
-    def see(self, points: Matrix, cells: Seqs) -> None:
-        import numpy as np
-
-        scores = np.concatenate((self._scores, self._questions @ points.T), axis=1)
-        owners = np.concatenate((self._cells, np.broadcast_to(cells, (len(scores), len(cells)))), axis=1)
-        if scores.shape[1] > (most := max(self._depths)):
-            kept = np.argpartition(-scores, most, axis=1)[:, :most]
-            scores, owners = np.take_along_axis(scores, kept, 1), np.take_along_axis(owners, kept, 1)
-        self._scores, self._cells = scores, owners
-
-    def probes(self, centres: Matrix, recall: float) -> list[tuple[int, int]]:
-        """For each depth the fewest cells, nearest first, that hold this share of all that should be found."""
-        import numpy as np
-
-        ranks = np.argsort(np.argsort(-(self._questions @ centres.T), axis=1), axis=1)
-        nearest = np.argsort(-self._scores, axis=1, kind="stable")
-        ranks = np.take_along_axis(ranks, np.take_along_axis(self._cells, nearest, 1), 1)
-        found: list[tuple[int, int]] = []
-        for depth in self._depths:
-            needed = np.sort(ranks[:, :depth], axis=None)
-            found.append((depth, int(needed[min(len(needed) - 1, int(len(needed) * recall))]) + 1))
-        return found
+            return source
+    return ""

@@ -7,18 +7,23 @@ rows, the frequent ones only tell them apart, and how frequent they are is estim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeAlias
 
 from recollect.store.engine import Engine, Row, Value
 from recollect.store.sqlite.search import any_of, quoted
 
-SMALL = 50_000  # rows up to which words are counted exactly, and all that match are ranked
+SMALL = 50_000  # rows up to which all that match are ranked
 _GATHERED = 3_000  # matches of the rarest words that are ranked in a larger store; 0.8 µs each
 _COUNTED = 20_000  # matches of further words that may count for them; 0.1 µs each, whether they are ranked or not
-_STRIPES, _STRIPE = 4, 5_000  # where a frequent word is counted instead: so many stretches of so many rows
+EXACT = 250_000  # rows up to which words are counted exactly
+_STRIPES, _STRIPE = 2, 5_000  # where a frequent word is counted in a larger store: so many stretches of so many rows
 _TELLING = 40  # rows of them that must hold a word for the count to stand for all
+
+Counts: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]  # in how many rows each term stands
 
 _RANKED = """
     select rowid, bm25(keywords, :body, :names, :context) as rank
@@ -37,32 +42,32 @@ _EDGE = "select rowid from keywords where keywords match :match order by rowid d
 def search(
     engine: Engine,
     terms: Sequence[str],
+    counts: Counts | None,
     *,
     weights: tuple[float, float, float],
     limit: int,
     where: str,
     params: dict[str, Value],
-    exact: bool = False,
 ) -> list[tuple[int, str, float]]:
     """The best rows for some terms of the index, as (seq, id, score) with higher scores better, among those `where`
     admits.
 
     Ranking every match is what costs at a million rows, and so does joining each to its row. So the best few are tried
-    without the join first; and unless `exact`, a large store is entered by the rarest terms (see `_ways`).
+    without the join first; and a large store is entered by its rarest terms (see `_ways`), if `counts` can tell them.
     """
     body, names, context = weights
     base = {"body": body, "names": names, "context": context}
-    ways = [_Way(any_of(terms))] if exact else _ways(engine, terms, enough=limit * 10)
+    ways = [_Way(any_of(terms))] if counts is None else _ways(engine, terms, counts, enough=limit * 10)
     for wanted in (limit * 2, limit * 10):
         found = _merged(engine.rows(_RANKED, {**base, **way.bound(engine, wanted), "limit": wanted}) for way in ways)
-        admitted = _admitted(engine, [seq for seq, _ in found[:wanted]], where, params)
-        kept = [(seq, admitted[seq], score) for seq, score in found[:wanted] if seq in admitted]
+        kept = _admitted(engine, found[:limit], where, params)
+        if len(kept) < min(limit, len(found)):
+            kept += _admitted(engine, found[limit:wanted], where, params)
         if len(kept) >= limit or len(found) < wanted:
             return kept[:limit]
     sql = _RANKED_WITHIN.format(where=where)
-    found = _merged(engine.rows(sql, {**base, **params, "match": way.match, "limit": limit}) for way in ways)[:limit]
-    admitted = _admitted(engine, [seq for seq, _ in found], where, params)
-    return [(seq, admitted[seq], score) for seq, score in found if seq in admitted]
+    found = _merged(engine.rows(sql, {**base, **params, "match": way.match, "limit": limit}) for way in ways)
+    return _admitted(engine, found[:limit], where, params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class _Way:
         return {**params, "first": edge[0] if edge else 0}
 
 
-def _ways(engine: Engine, terms: Sequence[str], *, enough: int) -> list[_Way]:
+def _ways(engine: Engine, terms: Sequence[str], counts: Counts, *, enough: int) -> list[_Way]:
     """How to find the best rows for some terms without ranking all that match.
 
     Rows that hold a rare term are ranked by it, and once more with as many of the frequent terms as can be counted;
@@ -88,7 +93,7 @@ def _ways(engine: Engine, terms: Sequence[str], *, enough: int) -> list[_Way]:
     """
     if size(engine) <= SMALL:
         return [_Way(any_of(terms))]
-    numbers = {term: count for term, count in _counts(engine, terms).items() if count}
+    numbers = {term: count for term, count in _numbers(engine, terms, counts).items() if count}
     rising = sorted(numbers, key=lambda term: (numbers[term], term))
     reach = list(accumulate(numbers[term] for term in rising))
     rare = sum(total <= _GATHERED for total in reach)
@@ -112,15 +117,20 @@ def _merged(ways: Iterable[Sequence[Row]]) -> list[tuple[int, float]]:
     return sorted(best.items(), key=lambda one: (-one[1], one[0]))
 
 
-# Without the hint SQLite walks an index over the whole project for a list of a hundred rows.
-_ADMITTED = "select m.seq, m.id from memories m not indexed where m.seq in ({seqs}) and {where}"
+# The order is told: by itself SQLite walks an index over the whole project for a list of a hundred rows.
+_ADMITTED = """
+    select m.seq, m.id from json_each(:seqs) j cross join memories m on m.seq = j.value where {where}
+"""
 
 
-def _admitted(engine: Engine, seqs: list[int], where: str, params: dict[str, Value]) -> dict[int, str]:
-    if not seqs:
-        return {}
-    listed = ",".join(str(int(seq)) for seq in seqs)
-    return dict(engine.rows(_ADMITTED.format(seqs=listed, where=where), params))
+def _admitted(
+    engine: Engine, found: Sequence[tuple[int, float]], where: str, params: dict[str, Value]
+) -> list[tuple[int, str, float]]:
+    if not found:
+        return []
+    seqs = json.dumps([seq for seq, _ in found])
+    ids: dict[int, str] = dict(engine.rows(_ADMITTED.format(where=where), {**params, "seqs": seqs}))
+    return [(seq, ids[seq], score) for seq, score in found if seq in ids]
 
 
 _SIZE = "select coalesce(max(seq), 0) from memories"
@@ -145,7 +155,7 @@ def frequencies(engine: Engine, terms: Iterable[str]) -> dict[str, int]:
     rows = size(engine)
     found = {}
     for term in dict.fromkeys(terms):
-        count = _estimate(engine, quoted(term), rows) if rows > SMALL else None
+        count = _estimate(engine, quoted(term), rows) if rows > EXACT else None
         if count is None:
             row = engine.row(_FREQUENCY, {"term": term})
             count = int(row[0]) if row else 0
@@ -164,10 +174,10 @@ def _estimate(engine: Engine, match: str, rows: int) -> int | None:
     return seen * rows // (_STRIPES * _STRIPE) if seen >= _TELLING else None
 
 
-def _counts(engine: Engine, terms: Sequence[str]) -> dict[str, int]:
+def _numbers(engine: Engine, terms: Sequence[str], counts: Counts) -> dict[str, int]:
     """In how many rows each term of a match expression stands at most: a phrase, in no more than its rarest word."""
     tokens = dict(zip(terms, engine.tokens([term.strip('"*') for term in terms]), strict=True))
-    known = frequencies(engine, (token for some in tokens.values() for token in some))
+    known = counts(list(dict.fromkeys(token for some in tokens.values() for token in some)))
     return {
         term: 1 if term.endswith("*") else min((known.get(token, 0) for token in some), default=0)
         for term, some in tokens.items()

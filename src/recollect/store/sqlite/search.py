@@ -74,7 +74,7 @@ _ANY_AND = """
 """
 
 
-def withany_of(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
+def with_any(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
     """The newest rows that hold any of some words, unranked."""
     return [row[0] for row in engine.rows(_NEWEST, {"match": any_of(map(quoted, words)), "limit": limit})]
 
