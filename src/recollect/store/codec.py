@@ -122,33 +122,33 @@ def from_row(row: Row, kinds: Kinds) -> Memory:
         _VISIBILITIES[visibility],
         _STATUSES[status],
         fingerprint,
-        _tuple(tags),
-        _tuple(files),
-        _tuple(modules),
-        _moment(event_at),
+        _tuple(tags) if tags else (),
+        _tuple(files) if files else (),
+        _tuple(modules) if modules else (),
+        None if event_at is None else from_ms(event_at),
         access_count,
         streak,
         session,
         commit,
-        _to_work_unit(work_unit),
+        _to_work_unit(work_unit) if work_unit else None,
         source_role,
-        _tuple(provenance),
+        _tuple(provenance) if provenance else (),
         node,
-        _tuple(impacted),
-        _tuple(entities),
+        _tuple(impacted) if impacted else (),
+        _tuple(entities) if entities else (),
         citation,
-        bool(needs_review),
-        bool(verified),
-        bool(pinned),
-        bool(flagged),
-        _moment(stale_at),
-        _moment(valid_until),
-        None if superseded_by is None else MemoryId(superseded_by),
-        None if decay is None else _to_decay(decay),
-        _to_span(span),
+        needs_review == 1,
+        verified == 1,
+        pinned == 1,
+        flagged == 1,
+        None if stale_at is None else from_ms(stale_at),
+        None if valid_until is None else from_ms(valid_until),
+        superseded_by,
+        _to_decay(decay) if decay else None,
+        _to_span(span) if span else None,
         embedding_model,
-        _to_payload(payload, kind, kinds),
-        {} if attributes is None else json.loads(attributes),
+        _to_payload(payload, kind, kinds) if payload else None,
+        json.loads(attributes) if attributes else {},
         revision,
     )
 
@@ -169,25 +169,19 @@ def _list(items: Sequence[str]) -> str | None:
     return _object(list(items)) if items else None
 
 
-def _tuple(text: str | None) -> tuple[str, ...]:
-    return () if text is None else tuple(json.loads(text))
+def _tuple(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def _stamp(at: datetime | None) -> int | None:
     return None if at is None else to_ms(at)
 
 
-def _moment(stamp: int | None) -> datetime | None:
-    return None if stamp is None else from_ms(stamp)
-
-
 def _work_unit(unit: WorkUnit | None) -> str | None:
     return None if unit is None else _object([unit.methodology, list(unit.hierarchy), unit.label])
 
 
-def _to_work_unit(text: str | None) -> WorkUnit | None:
-    if text is None:
-        return None
+def _to_work_unit(text: str) -> WorkUnit:
     methodology, hierarchy, label = json.loads(text)
     return WorkUnit(methodology, tuple(hierarchy), label)
 
@@ -196,8 +190,8 @@ def _span(span: Span | None) -> str | None:
     return None if span is None else _object([span.type, span.start, span.end, span.context, span.document])
 
 
-def _to_span(text: str | None) -> Span | None:
-    return None if text is None else Span(*json.loads(text))
+def _to_span(text: str) -> Span:
+    return Span(*json.loads(text))
 
 
 def _payload(payload: Payload | None) -> str | None:
@@ -208,9 +202,9 @@ def _payload(payload: Payload | None) -> str | None:
     return _object(payload_json(payload))
 
 
-def _to_payload(text: str | None, kind: str, kinds: Kinds) -> Payload | None:
-    shape = None if text is None else kinds.rule(kind).payload
-    if text is None or shape is None:
+def _to_payload(text: str, kind: str, kinds: Kinds) -> Payload | None:
+    shape = kinds.rule(kind).payload
+    if shape is None:
         return None
     from recollect.core.payloads import parse_payload
 

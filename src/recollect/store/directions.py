@@ -65,14 +65,14 @@ def decoded(rows: Sequence[Row], dims: int) -> dict[int, Matrix | None]:
 
     found: dict[int, Matrix | None] = {seq: None for seq, _ in rows}
     whole = [(seq, blob) for seq, blob in rows if blob and len(blob) % (2 * dims) == 0]
-    views = np.frombuffer(b"".join(blob for _, blob in whole), "<f2").astype(np.float32).reshape(-1, dims)
+    views = np.frombuffer(b"".join([blob for _, blob in whole]), "<f2").astype(np.float32).reshape(-1, dims)
     lengths = np.einsum("ij,ij->i", views, views)
     sound = np.abs(lengths - 1) < 0.01  # also false where a number is not finite
     views /= np.sqrt(np.where(sound, lengths, np.float32(1)))[:, None]
-    start = 0
+    all_sound, start = bool(sound.all()), 0
     for seq, blob in whole:
         end = start + len(blob) // (2 * dims)
-        if sound[start:end].all():
+        if all_sound or sound[start:end].all():
             found[seq] = views[start:end]
         start = end
     return found

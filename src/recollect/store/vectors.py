@@ -191,7 +191,16 @@ class Vectors(Spaces):
 
     def exact(self, space: Space, seqs: Sequence[int], query: Any) -> dict[int, tuple[float, ...]]:
         """The cosine of the query with each view of some memories, in full precision."""
-        return {seq: views for seq, _, views in self._rescored(space, seqs, question(space, query))}
+        import numpy as np
+
+        asked, stored = question(space, query), self.stored(space, seqs)
+        if not stored:
+            return {}
+        each = (np.concatenate(list(stored.values())) @ asked).tolist()
+        ends = itertools.accumulate(len(views) for views in stored.values())
+        return {
+            seq: tuple(each[end - len(views) : end]) for (seq, views), end in zip(stored.items(), ends, strict=True)
+        }
 
     def mean_of(self, space: Space, seqs: Sequence[int]) -> Matrix | None:
         """The mean direction of some memories; nothing when none of them has a vector."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from recollect.store.engine import Engine
-from recollect.store.sqlite.codes import best, decode, scored, units
+from recollect.store.sqlite.codes import best, decode, products, scored, units
 from recollect.store.sqlite.ivf import Grid, scan
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ class Walk:
         self._grid = grid
         self._query = query
         self._whole = whole  # every code there is, for a grid of one cell
-        self._order: list[int] = [] if centres is None else np.argsort(-(centres @ query), kind="stable").tolist()
+        self._order: list[int] = []
+        if centres is not None:
+            self._order = np.argsort(-products(centres, query), kind="stable").tolist()
         self._ahead = 0 if centres is None else len(self._order)
         self._found: tuple[Seqs, Matrix] = (np.empty(0, np.int64), np.empty(0, np.float32))
         self.complete = False
