@@ -12,6 +12,7 @@ from recollect.core.query import Filter, Reading
 from recollect.store.engine import Engine
 from recollect.store.filters import where
 from recollect.store.sqlite import ranked, search
+from recollect.store.sqlite.ranked import LIMITS, Limits
 
 _MOST_CUTS = 10_000  # texts kept as words; some 30 MB of ordinary turns
 
@@ -30,8 +31,9 @@ Cut: TypeAlias = tuple[str, ...]  # a text as the keyword index sees it: its wor
 class Words:
     """Looks up by words. Never writes."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, limits: Limits = LIMITS) -> None:
         self._engine = engine
+        self._limits = limits
         self._cuts: dict[str, Cut] = {}  # of texts that questions keep coming back to
         self._counts: tuple[int, dict[str, int]] = (0, {})  # how frequent terms are in a large store of that size
 
@@ -51,7 +53,16 @@ class Words:
             return []
         condition, params = where(filter, project)
         counts = None if prefix else lambda some: self.frequencies(some)[0]
-        best = ranked.search(self._engine, terms, counts, weights=weights, limit=limit, where=condition, params=params)
+        best = ranked.search(
+            self._engine,
+            terms,
+            counts,
+            weights=weights,
+            limit=limit,
+            where=condition,
+            params=params,
+            limits=self._limits,
+        )
         return [Match(*one) for one in best]
 
     _CONTAINING = """
@@ -78,13 +89,13 @@ class Words:
     def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         """In how many memories each index term stands, and how many memories there are."""
         size = ranked.size(self._engine)
-        if size <= ranked.SMALL:
-            return ranked.frequencies(self._engine, terms), size
+        if size <= self._limits.small:
+            return ranked.frequencies(self._engine, terms, self._limits), size
         counted, known = self._counts
         if counted != size or len(known) > _MOST_CUTS:
             known = {}
         new = [term for term in terms if term not in known]
-        known = {**known, **dict.fromkeys(new, 0), **ranked.frequencies(self._engine, new)}
+        known = {**known, **dict.fromkeys(new, 0), **ranked.frequencies(self._engine, new, self._limits)}
         self._counts = (size, known)
         return {term: known[term] for term in terms if known[term]}, size
 
