@@ -14,6 +14,7 @@ channel, evidence, scoring, packing. Peers answer by vectors alone, which is les
 - first: from the first import in a fresh process to the first answer, file cache warm, starting Python not counted.
 
 Filling stops after `--patience` seconds; a contestant that got less far is measured with what it has, and says so.
+`--keep DIR` keeps material and filled stores for the next run.
 """
 
 from __future__ import annotations
@@ -225,9 +226,7 @@ def contest(entries: list[Entry], n: int, runner: Runner, folder: Path, data: Pa
         at = folder / (entry.filled_by or entry.name).replace(" ", "-")
         try:
             if not entry.filled_by or entry.filled_by not in filled:
-                at.mkdir(exist_ok=True)
-                done = runner.step(entry, "fill", at)
-                filled[entry.name] = (int(done["taken"]), float(done["seconds"]))
+                filled[entry.filled_by or entry.name] = _filled(entry, runner, at)
             taken, seconds = filled[entry.filled_by or entry.name]
             asked = runner.step(entry, "ask", at)
             first = [float(runner.step(entry, "cold", at)["first"]) for _ in range(COLD)]
@@ -247,6 +246,16 @@ def contest(entries: list[Entry], n: int, runner: Runner, folder: Path, data: Pa
             _known(asked["found"], targets, taken),
             _recall(vectors[:taken], questions, found),
         )
+
+
+def _filled(entry: Entry, runner: Runner, at: Path) -> tuple[int, float]:
+    """How many memories a contestant took and in how many seconds: now, or in the run that filled its folder."""
+    receipt = at.with_suffix(".json")
+    if not receipt.exists():
+        at.mkdir(parents=True, exist_ok=True)
+        receipt.write_text(json.dumps(runner.step(entry, "fill", at)))
+    done = json.loads(receipt.read_text())
+    return int(done["taken"]), float(done["seconds"])
 
 
 def _known(found: list[list[int]], targets: list[int], taken: int) -> float:
@@ -269,6 +278,7 @@ def main() -> int:
     options.add_argument("--venvs", type=Path, default=Path(tempfile.gettempdir()) / "recollect-speed")
     options.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     options.add_argument("--million", action="store_true", help="also a million memories: an hour, and 10 GB of disk")
+    options.add_argument("--keep", type=Path, help="a folder for material and stores, used again by the next run")
     options.add_argument("--only", default="", help="names of systems, separated by commas")
     options.add_argument("--patience", type=float, default=900.0, help="seconds that filling may take")
     options.add_argument("--write", action="store_true", help=f"keep the report in {RESULTS.name}")
@@ -283,10 +293,12 @@ def main() -> int:
         lines += ["", f"## {n:,} memories", "", HEAD]
         print("\n".join(lines[-3:]), flush=True)
         with tempfile.TemporaryDirectory() as name:
-            data, folder = Path(name) / "data", Path(name) / "stores"
-            data.mkdir()
-            folder.mkdir()
-            invent(n, data)
+            home = Path(name) if given.keep is None else given.keep / str(n)
+            data, folder = home / "data", home / "stores"
+            data.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
+            if not (data / "targets.json").exists():
+                invent(n, data)
             ours: Figures | None = None
             for figures in contest(entries, n, Runner(given.venvs, data, given.patience), folder, data):
                 if isinstance(figures, Figures) and figures.entry.name == "recollect":

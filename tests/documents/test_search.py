@@ -51,6 +51,20 @@ def test_labels_and_types_narrow_the_search(memory: Recollect) -> None:
     assert "no document is" in memory.docs.search("nest", label="nothing").notes[0]
 
 
+def test_recall_can_be_narrowed_to_documents_of_a_label_or_a_type(memory: Recollect) -> None:
+    memory.remember("A nest is a home.")
+
+    def recalled(**filters: Any) -> list[str]:
+        hits = memory.recall("nest", filter=recollect.Filter(**filters), track=False)
+        return sorted(hit.memory.content for hit in hits)
+
+    assert recalled(labels=frozenset({"spec"})) == ["# Birds\n\nEvery bird has a nest. Refs: heron"]
+    assert recalled(types=frozenset({"procedural"})) == ["# Contributing\n\nReport a nest you found."]
+    assert recalled(labels=frozenset({"spec"}), types=frozenset({"procedural"})) == []
+    assert len(recalled(labels=frozenset({"spec", "workflow"}))) == 2
+    assert "A nest is a home." in recalled()
+
+
 def test_words_fall_back_to_substrings_and_vectors_to_words(memory: Recollect) -> None:
     assert paths(memory, "ero", mode="keyword")[:1] == ["docs/heron.md"]
     answered = memory.docs.search("heron", mode="vector")

@@ -33,8 +33,8 @@ def quarry(memory: Recollect) -> Recollect:
     """A hundred memories about stone among others, and a few that say something else too."""
     memory.remember_all(memory_draft(f"gravel number {number}") for number in range(150))
     memory.remember_all(memory_draft(f"stone number {number}") for number in range(60))
-    memory.remember("zircon was mentioned once")
-    memory.remember("zircon in a stone was mentioned twice")
+    memory.remember("zircon, mentioned once")
+    memory.remember("stone with zircon")
     memory.remember_all(memory_draft(f"stone of moss, number {number}", kind="gotcha") for number in range(60, 100))
     return memory
 
@@ -45,8 +45,8 @@ def memory_draft(text: str, kind: str = "fact") -> Draft:
 
 def test_a_frequent_word_tells_apart_what_a_rare_one_found(quarry: Recollect) -> None:
     assert found(quarry, "zircon stone", limit=2) == [
-        "zircon in a stone was mentioned twice",
-        "zircon was mentioned once",
+        "stone with zircon",
+        "zircon, mentioned once",
     ]
 
 
@@ -57,7 +57,7 @@ def test_rows_with_a_rare_word_are_ranked_as_if_all_were(quarry: Recollect) -> N
 def test_where_a_rare_word_finds_too_few_the_next_ones_together_find_more(quarry: Recollect) -> None:
     best = found(quarry, "zircon moss stone", limit=10)
     assert len(best) == 10
-    assert best[0] == "zircon in a stone was mentioned twice"
+    assert set(best[:2]) == {"stone with zircon", "zircon, mentioned once"}
     assert all("moss" in one for one in best[2:])
 
 

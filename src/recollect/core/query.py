@@ -31,6 +31,8 @@ class Filter:
     modules: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     documents: frozenset[str] = frozenset()  # ids of the documents a passage may come from
+    labels: frozenset[str] = frozenset()  # of the documents a passage may come from
+    types: frozenset[str] = frozenset()  # the same: semantic or procedural
     entities: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     except_sessions: frozenset[str] = frozenset()

@@ -23,6 +23,8 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
     condition.facet("file", filter.files)
     condition.facet("module", filter.modules)
     condition.facet("document", filter.documents)
+    condition.placed("label", filter.labels)
+    condition.placed("type", filter.types)
     condition.facet("tag", [tag.casefold() for tag in filter.tags])
     condition.facet("entity", filter.entities)
     condition.one_of("m.session", "session", filter.sessions)
@@ -85,6 +87,16 @@ class _Condition:
         if listed := sorted(values):
             params = {f"{name}{index}": value for index, value in enumerate(listed)}
             self.add(f"({column} is null or {column} not in ({', '.join(f':{key}' for key in params)}))", **params)
+
+    def placed(self, column: str, values: Iterable[str]) -> None:
+        """Passages of live documents whose label or type is one of some."""
+        if listed := sorted(values):
+            self.add(
+                "m.seq in (select f.seq from documents d join facets f on f.facet = 'document' and f.value = d.id "
+                "where d.project = :project and d.state = 'live' "
+                f"and d.{column} in (select value from json_each(:{column}_values)))",
+                **{f"{column}_values": json.dumps(listed)},
+            )
 
     def facet(self, facet: str, values: Iterable[str]) -> None:
         if listed := sorted(values):

@@ -110,6 +110,8 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", **many, help="only with this tag")  # type: ignore[arg-type]
     parser.add_argument("--session", **many, help="only of this session")  # type: ignore[arg-type]
     parser.add_argument("--document", **many, help="only passages of this document")  # type: ignore[arg-type]
+    parser.add_argument("--label", **many, help="only passages of documents with this label")  # type: ignore[arg-type]
+    parser.add_argument("--type", **many, help="only passages of documents of this type")  # type: ignore[arg-type]
     parser.add_argument("--since", metavar="DATE", help="from this day on")
     parser.add_argument("--until", metavar="DATE", help="before this day")
     parser.add_argument("--min-confidence", type=float, default=0.0, metavar="0-1", help="at least this sure")
@@ -134,6 +136,8 @@ def filter_from(args: argparse.Namespace) -> Filter:
         tags=frozenset(args.tag),
         sessions=frozenset(args.session),
         documents=frozenset(args.document),
+        labels=frozenset(args.label),
+        types=frozenset(args.type),
         since=moment(args.since, "since"),
         until=moment(args.until, "until"),
         min_confidence=share(args.min_confidence, "min-confidence"),
