@@ -546,3 +546,23 @@ def test_a_store_of_real_memories_is_migrated_and_keeps_them(path: Path) -> None
     assert vectors.missing(space, 5) == [1]
     assert store.memories.get(kept.id).content == "Basalt is dark."
     store.close()
+
+
+def test_codes_alone_name_the_same_neighbours_in_nearly_the_same_order(shelf: Shelf) -> None:
+    shelf.fill(clustered_rows(1_000, DIMS), kinds=("fact", "gotcha"))
+    for filter in (Filter(), Filter(kinds=frozenset({"gotcha"}))):
+        condition, params = where(filter, "p")
+        for query in random_rows(5):
+            about = shelf.vectors.about(shelf.space, query, limit=20, where=condition, params=params)
+            exact = shelf.near(query, 20, filter)
+            assert len(about) == 20
+            assert len({seq for seq, _ in about} & set(exact)) >= 18
+            assert about[0][0] in exact[:3]
+
+
+def test_a_vector_is_named_by_the_memory_in_its_row(shelf: Shelf) -> None:
+    shelf.fill(random_rows(10))
+    ids = dict(shelf.engine.rows("select seq, id from memories"))
+    near = shelf.vectors.nearest(shelf.space, shelf.rows[3], limit=3)
+    assert [one.id for one in near] == [ids[one.seq] for one in near]
+    assert near[0].seq == 4
