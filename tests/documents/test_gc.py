@@ -11,7 +11,8 @@ import recollect
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.store.check import check
-from recollect.store.sqlite import alike, ivf
+from recollect.store.sqlite import alike
+from recollect.store.sqlite.codes import cluster, encode, units
 from recollect.testing.fakes import WordEmbedder
 
 
@@ -111,15 +112,15 @@ def test_what_was_pruned_can_be_taken_back(memory: Recollect, tmp_path: Path, cl
 
 
 def codes(vectors: Any) -> Any:
-    return ivf.encode(range(len(vectors)), ivf.units(vectors.astype(np.float32)))
+    return encode(range(len(vectors)), units(vectors.astype(np.float32)))
 
 
 def test_repeats_are_found_across_cells() -> None:
     chance = np.random.default_rng(5)
-    base = ivf.units(chance.normal(size=(3_000, 64)).astype(np.float32))
-    twins = ivf.units(base[:300] + 0.02 * chance.normal(size=(300, 64)).astype(np.float32))
+    base = units(chance.normal(size=(3_000, 64)).astype(np.float32))
+    twins = units(base[:300] + 0.02 * chance.normal(size=(300, 64)).astype(np.float32))
     everyone = np.concatenate([base, twins])
-    centres = ivf.cluster(everyone, 100, rounds=4, seed=1)
+    centres = cluster(everyone, 100, rounds=4, seed=1)
     exact = everyone @ everyone.T
     wanted = {(later, first) for first, later in zip(*np.nonzero(np.triu(exact >= 0.95, k=1)), strict=True)}
     found = set(alike.repeats(codes(everyone), centres, least=0.94))
