@@ -42,6 +42,8 @@ _PATH_KEYS = ("file_path", "filePath", "path", "notebook_path", "filename", "fil
 _SUBJECT_KEYS = ("command", "cmd", "pattern", "query", "url", "regex", "search_term", "code", "input")
 _BEFORE = frozenset({"sudo", "time", "env", "command"})
 _NOTHING = frozenset({"cd", "export", "set", "source", "{", "("})
+_NAMED = 2  # words that name a command
+_RUNNING = frozenset({"run", "exec", "-m"})  # the next word says what
 _VIEWING = frozenset({"view", "cat", "read"})
 _LOCAL_SERVERS = ("mcp__ide__",)
 
@@ -82,6 +84,29 @@ def command_words(command: str) -> tuple[str, ...]:
         if words and words[0] not in _NOTHING and not words[0].startswith("#"):
             return tuple(words)
     return ()
+
+
+@lru_cache(maxsize=256)
+def command_name(command: str) -> str:
+    """What a command is called: its program with the words that choose what it does, without flags, files or values."""
+    named = command_words(command)
+    if not named:
+        return ""
+    words = [named[0].rsplit("/", 1)[-1]]
+    for word in named[1:]:
+        if len(words) >= (_NAMED + 1 if words[-1] in _RUNNING else _NAMED) or not _chooses(word):
+            break
+        words.append(word)
+    return " ".join(words)[:80]
+
+
+def is_shell(tool: str) -> bool:
+    """Does the tool run commands?"""
+    return _ACTS.get(tool.strip().lower().rsplit(".", 1)[-1]) is Act.RUN
+
+
+def _chooses(word: str) -> bool:
+    return word == "-m" or (word[:1].isalpha() and not any(sign in word for sign in "/.=*$(){}<>~ \n"))
 
 
 def _commands(line: str) -> Iterator[list[str]]:

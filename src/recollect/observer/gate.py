@@ -19,6 +19,7 @@ TOGETHER = 3  # steps between two files that count as used together
 REEDIT = 5  # steps within which a second edit means the first was wrong
 REREAD = 4  # reads of a file without an edit that mean it is hard to read
 RETRY = 5  # steps within which the same deed again is a retry
+REMEDY = 12  # steps after a failure within which the same thing going well is its remedy
 SEARCHES = 3  # times the same pattern is searched before its answer is worth keeping
 SEQUENCE, SEQUENCE_TOOLS, SEQUENCES = 4, 3, 3  # tools in a sequence; different ones; times it must be repeated
 CHAIN = 3  # files in a chain of imports

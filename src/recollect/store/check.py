@@ -18,7 +18,7 @@ Progress = Callable[[str, int], None]
 class Finding:
     """One thing that is wrong. `projection` faults are mended by rebuilding, others need salvage or a backup."""
 
-    area: str  # file, rows, links, tombstones, documents, ledger, turns, keywords, facets, vectors, graph
+    area: str  # file, rows, links, tombstones, documents, ledger, entities, turns, observed, keywords, vectors, graph …
     problem: str
     projection: bool = False
 
@@ -46,6 +46,7 @@ def check(store: Store, *, quick: bool = False, progress: Progress = lambda area
         ("ledger", _ledger),
         ("entities", _entities),
         ("turns", _turns),
+        ("observed", _observed),
     ):
         _guarded(area, look, store, report, progress)
     if not quick:
@@ -111,6 +112,10 @@ def _entities(store: Store, report: CheckReport, progress: Progress) -> None:
 def _turns(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [Finding("turns", f"{what} is damaged") for what in store.turns.damaged()]
     report.findings += [Finding("turns", f"{what} is damaged") for what in store.working.damaged()]
+
+
+def _observed(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [Finding("observed", f"{what} is damaged") for what in store.observed.damaged()]
 
 
 def _names(store: Store, report: CheckReport, progress: Progress) -> None:

@@ -17,6 +17,7 @@ from recollect.store.codec import COLUMNS, checksum, from_row
 from recollect.store.engine import Row
 from recollect.store.memories import facets
 from recollect.store.migrate import migrate
+from recollect.store.observed import TABLES as OBSERVED
 from recollect.store.sqlite import leaves, search
 from recollect.store.sqlite.connection import SqliteEngine
 from recollect.store.store import Store
@@ -36,7 +37,7 @@ class RepairReport:
 
 _CARRIED = (
     "links", "tombstones", "ledger", "meta", "documents", "document_pairs", "document_links", "document_ranks",
-    "entities", "spend", "turns", "turn_calls", "working_memory",
+    "entities", "spend", "turns", "turn_calls", "working_memory", *OBSERVED,
 )  # fmt: skip
 _CLEAR_FACETS = "delete from facets"
 _ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
@@ -159,7 +160,7 @@ def _is_sound(row: Row, kinds: Kinds) -> bool:
 _CHECKED = frozenset(
     {
         "links", "tombstones", "meta", "documents", "document_pairs", "entities", "turns", "turn_calls",
-        "working_memory",
+        "working_memory", *OBSERVED,
     }
 )  # tables whose rows end in a checksum  # fmt: skip
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from recollect.store.jobs import Jobs
     from recollect.store.ledger import Ledger
     from recollect.store.links import Links
+    from recollect.store.observed import Observed
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
     from recollect.store.tombstones import Tombstones
@@ -117,6 +118,12 @@ class Store:
         from recollect.store.working import WorkingMemory
 
         return WorkingMemory(self.engine)
+
+    @cached_property
+    def observed(self) -> Observed:
+        from recollect.store.observed import Observed
+
+        return Observed(self.engine)
 
     def names_entities(self) -> bool:
         """Is anybody known by name? Asked at every opening, so it loads nothing."""

@@ -25,7 +25,7 @@ class ToolSequence:
         if not isinstance(event, ToolCall) or event.act is Act.PLAN:
             return
         self.calls += 1
-        self.lately = [*self.lately, _label(event)][-gate.SEQUENCE :]
+        self.lately = [*self.lately, label(event)][-gate.SEQUENCE :]
         if len(self.lately) < gate.SEQUENCE or len(set(self.lately)) < gate.SEQUENCE_TOOLS:
             return
         kept = note(self.notes, " → ".join(self.lately))
@@ -41,7 +41,8 @@ class ToolSequence:
         ]
 
 
-def _label(event: ToolCall) -> str:
+def label(event: ToolCall) -> str:
+    """What a call is called in a sequence."""
     if event.act is Act.RUN:
         return "run " + " ".join(command_words(event.subject)[:2])[:60]
     return str(event.act) if event.act is not Act.OTHER else event.tool

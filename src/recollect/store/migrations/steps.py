@@ -14,6 +14,8 @@ from recollect.store.migrations.m0005_code import code
 from recollect.store.migrations.m0006_dialogue import dialogue
 from recollect.store.migrations.m0007_no_outbox import no_outbox
 from recollect.store.migrations.m0008_turns import turns
+from recollect.store.migrations.m0009_observer import observer
+from recollect.store.observed import TABLES as OBSERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +37,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(6, "dialogue", dialogue, ("entities", "spend")),
     Migration(7, "no outbox", no_outbox),
     Migration(8, "turns", turns, ("turns", "turn_calls", "working_memory")),
+    Migration(9, "observer", observer, OBSERVED),
 )

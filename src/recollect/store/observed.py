@@ -1,0 +1,199 @@
+"""The tables of what was observed: one session's rows, replaced as a whole. What they add up to is in `patterns`.
+
+Methods that change rows run inside `engine.write()`. Values in, values out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from recollect.core.observed import (
+    CallsSeen,
+    Contribution,
+    ErrorSeen,
+    FileSeen,
+    ObservedTally,
+    PairSeen,
+    Promotion,
+    SequenceSeen,
+    SessionSeen,
+    SignalSeen,
+    Synthesis,
+)
+from recollect.store.codec import checksum
+from recollect.store.observed_rows import Table
+from recollect.store.patterns import Patterns
+
+V = TypeVar("V")
+
+_SESSION = ("project", "session")
+_SESSIONS = Table("observed_sessions", SessionSeen, ("project",))
+_FILES = Table("observed_files", FileSeen, _SESSION)
+_PAIRS = Table("observed_pairs", PairSeen, _SESSION)
+_ERRORS = Table("observed_errors", ErrorSeen, _SESSION)
+_CALLS = Table("observed_calls", CallsSeen, _SESSION)
+_SEQUENCES = Table("observed_sequences", SequenceSeen, _SESSION)
+_SIGNALS = Table("observed_signals", SignalSeen, _SESSION)
+_PROMOTIONS = Table("observed_promotions", Promotion, ("project",), key=("project", "key"))
+_SYNTHESES = Table("observed_syntheses", Synthesis, ("project",), key=("project", "subject", "stage"))
+_PARTS: tuple[Table[Any], ...] = (_FILES, _PAIRS, _ERRORS, _CALLS, _SEQUENCES, _SIGNALS)
+TABLES = tuple(table.name for table in (_SESSIONS, *_PARTS, _PROMOTIONS, _SYNTHESES))
+
+
+class Observed(Patterns):
+    """What was observed of a project, session by session; `Patterns` adds it up."""
+
+    # --- one session ------------------------------------------------------------------------------------------------
+
+    _KNOWN = "select events from observed_sessions where project = :project and id = :id"
+
+    def put(self, seen: Contribution, project: str) -> bool:
+        """Replace what this session contributed. False when more of it is known already, which stays."""
+        known = self._engine.row(self._KNOWN, {"project": project, "id": seen.session.id})
+        if known is not None and known[0] > seen.session.events:
+            return False
+        self.drop(seen.session.id, project)
+        owner = (project, seen.session.id)
+        self._add(_SESSIONS, (project,), (seen.session,))
+        self._add(_FILES, owner, seen.files)
+        self._add(_PAIRS, owner, seen.pairs)
+        self._add(_ERRORS, owner, seen.errors)
+        self._add(_CALLS, owner, seen.calls)
+        self._add(_SEQUENCES, owner, seen.sequences)
+        self._add(_SIGNALS, owner, seen.signals)
+        return True
+
+    _DROP = (
+        "delete from observed_sessions where project = :project and id = :session",
+        *(f"delete from {table.name} where project = :project and session = :session" for table in _PARTS),
+    )
+
+    def drop(self, session: str, project: str) -> None:
+        """Remove what a session contributed; what was promoted from it stays known."""
+        for statement in self._DROP:
+            self._engine.execute(statement, {"project": project, "session": session})
+
+    _ONE = f"select {_SESSIONS.columns} from observed_sessions where project = :project and id = :session"
+
+    def get(self, session: str, project: str) -> Contribution | None:
+        """Everything a session contributed, or nothing when it was never observed."""
+        with self._engine.read():
+            row = self._engine.row(self._ONE, {"project": project, "session": session})
+            if row is None:
+                return None
+            owner = (project, session)
+            return Contribution(
+                session=_SESSIONS.value(row),
+                files=self._own(_FILES, owner),
+                pairs=self._own(_PAIRS, owner),
+                errors=self._own(_ERRORS, owner),
+                calls=self._own(_CALLS, owner),
+                sequences=self._own(_SEQUENCES, owner),
+                signals=self._own(_SIGNALS, owner),
+            )
+
+    _EVERY = f"""
+        select {_SESSIONS.columns} from observed_sessions where project = :project
+         order by coalesce(started, 0), id
+    """
+
+    def sessions(self, project: str) -> list[SessionSeen]:
+        """Every observed session, the one that began first leading; those without a moment lead all."""
+        return [_SESSIONS.value(row) for row in self._engine.rows(self._EVERY, {"project": project})]
+
+    _USED = f"""
+        select session, {_FILES.columns} from observed_files where project = :project
+         order by session, first_step, path
+    """
+
+    def histories(self, project: str) -> list[tuple[SessionSeen, tuple[FileSeen, ...]]]:
+        """Every session with the files it used, in the order it first used them; sessions in time order."""
+        with self._engine.read():
+            sessions = self.sessions(project)
+            rows = self._engine.rows(self._USED, {"project": project})
+        files: dict[str, list[FileSeen]] = {}
+        for session, *row in rows:
+            files.setdefault(session, []).append(_FILES.value(tuple(row)))
+        return [(session, tuple(files.get(session.id, ()))) for session in sessions]
+
+    _SIGNAL = f"""
+        select s.session, {", ".join(f"s.{name}" for name in _SIGNALS.columns.split(", "))} from observed_signals s
+          join observed_sessions o on o.project = s.project and o.id = s.session
+         where s.project = :project and s.name = :name and s.subject = :subject
+         order by coalesce(o.started, 0), o.id
+    """
+
+    def signals(self, name: str, subject: str, project: str) -> list[tuple[str, SignalSeen]]:
+        """The sessions that had a signal, in the order they began, with what each saw of it."""
+        rows = self._engine.rows(self._SIGNAL, {"project": project, "name": name, "subject": subject})
+        return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
+
+    # --- what became of it ------------------------------------------------------------------------------------------
+
+    _PROMOTED = f"""
+        select {_PROMOTIONS.columns} from observed_promotions
+         where project = :project and key in (select value from json_each(:keys))
+    """
+
+    def promoted(self, keys: Iterable[str], project: str) -> dict[str, Promotion]:
+        """Which of these became memories before, whatever became of those."""
+        rows = self._engine.rows(self._PROMOTED, {"project": project, "keys": json.dumps(sorted(set(keys)))})
+        return {found.key: found for found in map(_PROMOTIONS.value, rows)}
+
+    def note_promotions(self, promotions: Sequence[Promotion], project: str) -> None:
+        """Remember what became a memory. One noted before is noted anew."""
+        self._add(_PROMOTIONS, (project,), promotions)
+
+    _SYNTHESISED = f"""
+        select {_SYNTHESES.columns} from observed_syntheses
+         where project = :project and (:subject is null or subject = :subject) order by at, subject, stage
+    """
+
+    def syntheses(self, project: str, *, subject: str | None = None) -> list[Synthesis]:
+        """What was synthesised, of one subject or of all, the oldest first."""
+        rows = self._engine.rows(self._SYNTHESISED, {"project": project, "subject": subject})
+        return [_SYNTHESES.value(row) for row in rows]
+
+    def note_synthesis(self, done: Synthesis, project: str) -> None:
+        """Remember that a subject was synthesised at a stage, so that it never is again."""
+        self._add(_SYNTHESES, (project,), (done,))
+
+    # --- how much ---------------------------------------------------------------------------------------------------
+
+    _TALLY = """
+        select count(*), coalesce(sum(calls), 0), coalesce(sum(errors), 0), coalesce(sum(events), 0),
+               coalesce(sum(slow), 0), coalesce(sum(taint <> ''), 0), max(started) / 1000.0,
+               (select count(*) from observed_promotions where project = :project)
+          from observed_sessions where project = :project
+    """
+
+    def tally(self, project: str) -> ObservedTally:
+        """How much was observed of a project."""
+        row = self._engine.row(self._TALLY, {"project": project})
+        if row is None:
+            return ObservedTally()
+        sessions, calls, errors, events, slow, tainted, last, promotions = row
+        return ObservedTally(sessions=sessions, calls=calls, errors=errors, events=events, slow=slow,
+                             tainted=tainted, promotions=promotions, last=last)  # fmt: skip
+
+    def damaged(self) -> list[str]:
+        """The rows that do not match their checksum, named by table and by session, key or subject."""
+        return [
+            f"{table.removeprefix('observed_')} of {row[1]}"
+            for table in TABLES
+            for row in self._engine.rows(f"select * from {table} order by rowid")
+            if checksum(row[:-1]) != row[-1]
+        ]
+
+    def _add(self, table: Table[V], owner: tuple[str, ...], values: Sequence[V]) -> None:
+        if values:
+            self._engine.execute_many(table.insert, table.rows(owner, values))
+
+    def _own(self, table: Table[V], owner: tuple[str, str]) -> tuple[V, ...]:
+        found = self._engine.rows(
+            f"select {table.columns} from {table.name} where project = :project and session = :session order by rowid",
+            {"project": owner[0], "session": owner[1]},
+        )
+        return tuple(map(table.value, found))
