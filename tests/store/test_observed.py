@@ -103,15 +103,15 @@ def test_sums_count_sessions_and_know_direction_remedies_and_base_rates(memory: 
     (error,) = observed.errors("test", least=2)
     assert error.resolutions == (("Read <file> → Edit <file>", 2), ("Write <file>", 1))
     assert (error.sessions, error.files) == (3, ("src/a.py",))
-    assert [(one.path, one.sessions, one.reads, one.edits) for one in observed.files("test")] == [
-        ("src/a.py", 3, 0, 3),
-        ("src/b.py", 3, 6, 0),
+    assert [(one.path, one.sessions, one.reads, one.edits, one.edited) for one in observed.files("test")] == [
+        ("src/a.py", 3, 0, 3, 3),
+        ("src/b.py", 3, 6, 0, 0),
     ]
     (calls,) = observed.calls("test")
     assert (calls.tool, calls.times, calls.errors, calls.sessions) == ("Edit", 9, 3, 3)
     assert [(one.module, one.sessions) for one in observed.modules("test", least=3)] == [("src/", 3)]
     assert [(one.tools, one.sessions, one.times) for one in observed.sequences("test")] == [("read → edit", 3, 6)]
-    assert [session for session, _ in observed.signals("co_access", "src/a.py → src/b.py", "test")] == [
+    assert [session for session, _ in observed.signals("co_access", ["src/a.py → src/b.py"], "test")] == [
         "s1",
         "s2",
         "s3",

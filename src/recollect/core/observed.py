@@ -124,6 +124,7 @@ class FileCount:
     sessions: int
     reads: int
     edits: int
+    edited: int  # sessions that changed it
     last: float | None
 
 

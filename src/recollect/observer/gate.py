@@ -20,6 +20,7 @@ REEDIT = 5  # steps within which a second edit means the first was wrong
 REREAD = 4  # reads of a file without an edit that mean it is hard to read
 RETRY = 5  # steps within which the same deed again is a retry
 REMEDY = 12  # steps after a failure within which the same thing going well is its remedy
+LIKE_COMMAND = 0.5  # share of common words above which another command is a second try of the one that failed
 SEARCHES = 3  # times the same pattern is searched before its answer is worth keeping
 SEQUENCE, SEQUENCE_TOOLS, SEQUENCES = 4, 3, 3  # tools in a sequence; different ones; times it must be repeated
 CHAIN = 3  # files in a chain of imports
@@ -30,6 +31,8 @@ OVERRUN = 1.5  # steps taken over steps expected that count as an overrun
 SPIKE_TOKENS, SPIKE_TIMES = 8000, 4.0  # tokens of one answer, and times the session's mean, that count as a spike
 TOKEN = 4  # characters per token, the usual estimate
 DWELL_SECONDS, DWELL_TIMES = 120.0, 4.0  # seconds over one file, and times the mean, that count as an anomaly
+ALIKE = 0.85  # share of common words above which two sentences of different agents are the same finding
+SPOKEN = frozenset({"self_correction"})  # signals whose subject is a sentence, which two agents word differently
 OFFERED = 40  # files of one listing that are followed up
 
 

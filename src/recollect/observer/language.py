@@ -73,6 +73,13 @@ def user_turn(text: str) -> Said | None:
     return _first(text[:OPENING], _USER, Turn.USER)
 
 
+def opening(text: str) -> str:
+    """What a person says first, up to two sentences, on one line."""
+    line = " ".join(text[:OPENING].split())
+    ends = [place + 1 for mark in ".!?" if (place := line.find(f"{mark} ", SENTENCE // 2)) >= 0]
+    return line[: min(ends)] if ends else line[:SENTENCE]
+
+
 def _first(text: str, patterns: tuple[Lazy, ...], turn: Turn) -> Said | None:
     looked = text.replace("’", "'")
     places = [match.start() for pattern in patterns if (match := pattern.search(looked))]

@@ -22,7 +22,8 @@ BUDGET = 0.002  # seconds an event may take before it is counted as slow
 BOUND = 50_000_000  # bytes, estimated, the pad may take
 LEFT = 0.8  # share of the bound that is left filled after forgetting
 ID_SHARE = 0.36  # of the bound goes to the ids that recognise a replay: 100,000 events
-FORMAT = 1  # of a checkpoint
+FORMAT = 2  # of a checkpoint
+_NO_WITNESS = frozenset({"file_access", "repeated_grep"})  # any file read has these: they cannot bear out anything
 
 _ID_BYTES, _NOTE_BYTES, _ITEM_BYTES = (
     180,
@@ -64,14 +65,17 @@ class Pad:
         self._outside: tuple[int, str] | None = None
         self._ceiling = 0
 
-    def feed(self, event: Event) -> None:
-        """Show one event to every detector. One seen before, or of another session, changes nothing but a count."""
+    def feed(self, event: Event) -> bool:
+        """Show one event to every detector. One seen before, or of another session, changes nothing but a count.
+
+        Says whether the event was new.
+        """
         if event.session != self.session:
             self.counts.foreign += 1
-            return
+            return False
         if event.id in self._ids:
             self.counts.repeated += 1
-            return
+            return False
         start = self._clock()
         self._ids[event.id] = None
         if len(self._ids) * _ID_BYTES > ID_SHARE * self._bound:
@@ -87,17 +91,22 @@ class Pad:
         if self._ceiling > self._bound:
             self._fit()
         self._measure(self._clock() - start)
+        return True
+
+    @property
+    def outside(self) -> tuple[int, str] | None:
+        """The first step at which the agent reached outside the project, and where to."""
+        return self._outside
 
     def signals(self) -> list[Signal]:
         """What was found so far, the most valuable first; what came after reaching outside is tainted by it."""
         found = [one for detector in self._detectors for one in detector.found(self.session)]
-        # Every file read has a file_access, so that one cannot bear out anything.
         firm = {
-            path for one in found if gate.GRADES[one.name].alone and one.name != "file_access" for path in one.paths
+            path for one in found if gate.GRADES[one.name].alone and one.name not in _NO_WITNESS for path in one.paths
         }
         kept = [one for one in found if gate.GRADES[one.name].alone or firm.intersection(one.paths)]
         worth = {name: gate.worth(name, sessions=1) for name in gate.GRADES}
-        marked = [self._tainted(one) for one in kept if worth[one.name] >= gate.WORTHLESS]
+        marked = [tainted(one, self._outside) for one in kept if worth[one.name] >= gate.WORTHLESS]
         return sorted(marked, key=lambda one: (-worth[one.name], one.name, -one.count, one.subject))
 
     def weight(self) -> int:
@@ -143,12 +152,6 @@ class Pad:
         elif isinstance(event, SessionComplete):
             self.outcome = event.outcome
 
-    def _tainted(self, found: Signal) -> Signal:
-        """The step of the reaching itself counts: within a step nothing says what came first."""
-        if self._outside is None or max(found.steps, default=0) < self._outside[0]:
-            return found
-        return replace(found, taint=self._outside[1])
-
     def _measure(self, taken: float) -> None:
         self.counts.slow += taken > BUDGET
         self.counts.slowest = max(self.counts.slowest, taken)
@@ -172,6 +175,14 @@ class Pad:
             held -= _note_weight(key, self._detectors[number].notes.pop(key))
             self.counts.forgotten += 1
         return held
+
+
+def tainted(found: Signal, outside: tuple[int, str] | None) -> Signal:
+    """The signal, marked when it came after reaching outside. The step of the reaching itself counts: within a step
+    nothing says what came first."""
+    if found.taint or outside is None or max(found.steps, default=0) < outside[0]:
+        return found
+    return replace(found, taint=outside[1])
 
 
 def _value(name: str, kept: Note) -> float:

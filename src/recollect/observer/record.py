@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.core.observed import CallsSeen, ErrorSeen, FileSeen, PairSeen, SequenceSeen
 from recollect.observer import gate
-from recollect.observer.deeds import command_name, is_shell
+from recollect.observer.deeds import command_name, command_words, is_shell
 from recollect.observer.events import Act, Event, ToolCall, ToolResult, UserText
 from recollect.observer.fingerprint import fingerprint
 from recollect.observer.signals.tool_sequence import label
@@ -26,6 +26,7 @@ _OPEN = 32  # calls whose answer is awaited, and troubles whose remedy is
 _BETWEEN = 3  # deeds between a failure and its remedy that are told
 _SUBJECT = 160  # characters of a command in a remedy
 _STEPS = 12
+THEN = " → "  # stands in a remedy between two deeds
 SAME_FILE = "<file>"  # stands in a remedy for the file that failed
 
 
@@ -69,8 +70,11 @@ class _Trouble:
 
 @dataclass(frozen=True, slots=True)
 class _Awaited:
+    """A trouble whose remedy is awaited, and what went well since."""
+
     key: tuple[str, str, str]
     step: int
+    command: frozenset[str] = frozenset()
     deeds: tuple[str, ...] = ()
 
 
@@ -190,18 +194,22 @@ class Recorder:
             if path not in trouble.files and len(trouble.files) < _STEPS:
                 trouble.files.append(path)
         _room(self._waiting, _OPEN)
-        self._waiting[_like(call)] = _Awaited(key, call.step)
+        self._waiting[_like(call)] = _Awaited(key, call.step, _command(call))
 
     def _went_well(self, call: ToolCall) -> None:
-        done = self._waiting.pop(_like(call), None)
-        if done is not None and call.step - done.step <= gate.REMEDY and done.key in self._troubles:
-            file = call.paths[0] if call.paths else ""
-            deeds = [*done.deeds, _deed(call)]
-            told = " → ".join(dict.fromkeys(deed.replace(file, SAME_FILE) if file else deed for deed in deeds))
-            self._troubles[done.key].resolution = self._troubles[done.key].resolution or told
+        for like in [like for like, waiting in self._waiting.items() if _remedies(call, like, waiting)]:
+            self._remedied(self._waiting.pop(like), call)
         for like, waiting in self._waiting.items():
             if len(waiting.deeds) < _BETWEEN and call.act is not Act.PLAN:
-                self._waiting[like] = _Awaited(waiting.key, waiting.step, (*waiting.deeds, _deed(call)))
+                self._waiting[like] = replace(waiting, deeds=(*waiting.deeds, _deed(call)))
+
+    def _remedied(self, done: _Awaited, call: ToolCall) -> None:
+        trouble = self._troubles.get(done.key)
+        if trouble is None or trouble.resolution or call.step - done.step > gate.REMEDY:
+            return
+        file = call.paths[0] if call.paths else ""
+        deeds = (*done.deeds, _deed(call)) if not done.command or call.tool != done.key[0] else _commands(done, call)
+        trouble.resolution = THEN.join(dict.fromkeys(deed.replace(file, SAME_FILE) if file else deed for deed in deeds))
 
     # --- what it amounts to -----------------------------------------------------------------------------------------
 
@@ -256,6 +264,25 @@ def _like(call: ToolCall) -> tuple[str, str]:
     """What makes a later call another try of this one."""
     tool, words = _kind(call)
     return tool, words or (call.paths[0] if call.paths else call.subject[:_SUBJECT])
+
+
+def _command(call: ToolCall) -> frozenset[str]:
+    return frozenset(command_words(call.subject)) if is_shell(call.tool) and call.act is not Act.SEARCH else frozenset()
+
+
+def _remedies(call: ToolCall, like: tuple[str, str], waiting: _Awaited) -> bool:
+    """The same thing going well; for a command also another that shares half of its words or more."""
+    if _like(call) == like:
+        return True
+    words = _command(call) if waiting.command and call.tool == waiting.key[0] else frozenset()
+    return len(words) > 1 and len(words & waiting.command) / len(words | waiting.command) >= gate.LIKE_COMMAND
+
+
+def _commands(done: _Awaited, call: ToolCall) -> tuple[str, ...]:
+    """What was run between a failed command and the one that went well; what was read on the way is left out."""
+    ran = [deed for deed in done.deeds if deed.startswith(f"{call.tool} ")]
+    edited = [deed for deed in done.deeds if deed not in ran and deed.split(" ", 1)[0] in ("Edit", "Write")]
+    return (*edited, *ran, _deed(call))
 
 
 def _deed(call: ToolCall) -> str:

@@ -118,17 +118,85 @@ class Observed(Patterns):
             files.setdefault(session, []).append(_FILES.value(tuple(row)))
         return [(session, tuple(files.get(session.id, ()))) for session in sessions]
 
-    _SIGNAL = f"""
+    _SIGHTINGS = f"""
         select s.session, {", ".join(f"s.{name}" for name in _SIGNALS.columns.split(", "))} from observed_signals s
           join observed_sessions o on o.project = s.project and o.id = s.session
-         where s.project = :project and s.name = :name and s.subject = :subject
-         order by coalesce(o.started, 0), o.id
+         where s.project = :project and s.name = :name and s.subject in (select value from json_each(:subjects))
+         order by coalesce(o.started, 0), o.id, s.subject
     """
 
-    def signals(self, name: str, subject: str, project: str) -> list[tuple[str, SignalSeen]]:
-        """The sessions that had a signal, in the order they began, with what each saw of it."""
-        rows = self._engine.rows(self._SIGNAL, {"project": project, "name": name, "subject": subject})
+    def signals(self, name: str, subjects: Iterable[str], project: str) -> list[tuple[str, SignalSeen]]:
+        """The sessions that had a signal about some subjects, in the order they began, with what each saw of it."""
+        asked = {"project": project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
+        rows = self._engine.rows(self._SIGHTINGS, asked)
         return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
+
+    _NAMED_SIGNALS = f"""
+        select s.session, {", ".join(f"s.{name}" for name in _SIGNALS.columns.split(", "))} from observed_signals s
+          join observed_sessions o on o.project = s.project and o.id = s.session
+         where s.project = :project and s.name = :name order by coalesce(o.started, 0), o.id, s.subject
+    """
+
+    def signals_named(self, name: str, project: str) -> list[tuple[str, SignalSeen]]:
+        """Every sighting of a signal, whatever it was about."""
+        rows = self._engine.rows(self._NAMED_SIGNALS, {"project": project, "name": name})
+        return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
+
+    _TROUBLE = f"""
+        select t.session, {", ".join(f"t.{name}" for name in _ERRORS.columns.split(", "))} from observed_errors t
+          join observed_sessions o on o.project = t.project and o.id = t.session
+         where t.project = :project and t.fingerprint in (select value from json_each(:keys))
+         order by coalesce(o.started, 0), o.id, t.rowid
+    """
+
+    def troubles(self, fingerprints: Iterable[str], project: str) -> list[tuple[str, ErrorSeen]]:
+        """The sessions that had some troubles, in the order they began."""
+        rows = self._engine.rows(self._TROUBLE, {"project": project, "keys": json.dumps(sorted(set(fingerprints)))})
+        return [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
+
+    _TOGETHER = """
+        select p.one, p.other, p.session from observed_pairs p
+          join observed_files f on f.project = p.project and f.session = p.session and f.path = p.one
+          join observed_files g on g.project = p.project and g.session = p.session and g.path = p.other
+         where p.project = :project and f.edits > 0 and g.edits > 0
+           and p.one in (select value from json_each(:paths)) and p.other in (select value from json_each(:paths))
+         order by p.one, p.other, p.session
+    """
+
+    def changed_together(self, paths: Iterable[str], project: str) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The sessions in which two of these files were changed close to each other."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for one, other, session in self._engine.rows(
+            self._TOGETHER, {"project": project, "paths": json.dumps(sorted(set(paths)))}
+        ):
+            found.setdefault((one, other), []).append(session)
+        return {pair: tuple(sessions) for pair, sessions in found.items()}
+
+    _FILES_OF = f"""
+        select session, {_FILES.columns} from observed_files
+         where project = :project and session in (select value from json_each(:sessions))
+         order by session, first_step, path
+    """
+
+    def files_of(self, sessions: Iterable[str], project: str) -> dict[str, tuple[FileSeen, ...]]:
+        """The files some sessions used, each in the order of first use."""
+        found: dict[str, list[FileSeen]] = {}
+        asked = {"project": project, "sessions": json.dumps(sorted(set(sessions)))}
+        for session, *row in self._engine.rows(self._FILES_OF, asked):
+            found.setdefault(session, []).append(_FILES.value(tuple(row)))
+        return {session: tuple(files) for session, files in found.items()}
+
+    _IN_MODULE = "select distinct session from observed_files where project = :project and module = :module order by 1"
+
+    def sessions_in(self, module: str, project: str) -> list[str]:
+        """The sessions that worked in a folder."""
+        return [row[0] for row in self._engine.rows(self._IN_MODULE, {"project": project, "module": module})]
+
+    _TAINTED = "select id from observed_sessions where project = :project and taint <> ''"
+
+    def tainted(self, project: str) -> frozenset[str]:
+        """The sessions that reached outside."""
+        return frozenset(row[0] for row in self._engine.rows(self._TAINTED, {"project": project}))
 
     # --- what became of it ------------------------------------------------------------------------------------------
 

@@ -28,16 +28,26 @@ class Patterns:
         self._engine = engine
 
     _FILE_COUNTS = f"""
-        select t.path, max(t.module), count(*) as sessions, sum(t.reads), sum(t.edits), {_LAST}
+        select t.path, max(t.module), count(*) as sessions, sum(t.reads), sum(t.edits), sum(t.edits > 0), {_LAST}
         {_FROM.format(table="observed_files")} and (:module is null or t.module = :module)
+          and (:paths is null or t.path in (select value from json_each(:paths)))
         group by t.path order by sessions desc, t.path
     """
 
-    def files(self, project: str, *, module: str | None = None, before: float | None = None) -> list[FileCount]:
-        """Every file that was used, those of most sessions first."""
-        rows = self._engine.rows(self._FILE_COUNTS, {**_asked(project, before), "module": module})
-        return [FileCount(path=path, module=folder, sessions=sessions, reads=reads, edits=edits, last=last)
-                for path, folder, sessions, reads, edits, last in rows]  # fmt: skip
+    def files(
+        self,
+        project: str,
+        *,
+        module: str | None = None,
+        paths: Iterable[str] | None = None,
+        before: float | None = None,
+    ) -> list[FileCount]:
+        """Every file that was used, or those of a module or among some paths; those of most sessions first."""
+        asked = {"module": module, "paths": None if paths is None else json.dumps(sorted(set(paths)))}
+        rows = self._engine.rows(self._FILE_COUNTS, {**_asked(project, before), **asked})
+        return [FileCount(path=path, module=folder, sessions=sessions, reads=reads, edits=edits,
+                          edited=edited, last=last)
+                for path, folder, sessions, reads, edits, edited, last in rows]  # fmt: skip
 
     _PAIR_COUNTS = f"""
         select t.one, t.other, count(*) as sessions, sum(t.forward > t.backward), sum(t.backward > t.forward),

@@ -29,7 +29,7 @@ class Backtrack:
         if isinstance(event, ToolResult) and event.error and not event.rejected:
             self._happened("wrong assumption", "")
         elif isinstance(event, ToolCall) and event.act in (Act.READ, Act.SEARCH):
-            self._happened("missing context", "")
+            self._happened("missing context", event.paths[0] if event.paths else "")
         elif isinstance(event, ToolCall) and event.act is Act.EDIT:
             for path in event.paths:
                 self._edit(path, event.step)

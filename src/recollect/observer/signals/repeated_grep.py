@@ -1,6 +1,7 @@
 """repeated_grep: the same pattern was searched three or more times in one session.
 
-Upper and lower case and surrounding blanks make no difference. What is looked for so often should be known.
+Upper and lower case and surrounding blanks make no difference. What is looked for so often should be known; the files
+opened right after a search are where it was found.
 """
 
 from __future__ import annotations
@@ -10,17 +11,25 @@ from typing import ClassVar
 
 from recollect.observer import gate
 from recollect.observer.events import Act, Event, ToolCall
-from recollect.observer.signals.note import Note, Signal, note, signal
+from recollect.observer.signals.note import KEY, Note, Signal, note, signal
 
 
 @dataclass(slots=True)
 class RepeatedGrep:
     name: ClassVar[str] = "repeated_grep"
     notes: dict[str, Note] = field(default_factory=dict)
+    searched: str = ""
 
     def see(self, event: Event) -> None:
-        if isinstance(event, ToolCall) and event.act is Act.SEARCH and event.subject.strip():
-            note(self.notes, event.subject.strip().casefold()).mark(event.step)
+        if not isinstance(event, ToolCall):
+            return
+        if event.act is Act.SEARCH and event.subject.strip():
+            self.searched = event.subject.strip().casefold()[:KEY]
+            note(self.notes, self.searched).mark(event.step)
+        elif event.act in (Act.READ, Act.EDIT) and event.paths:
+            if self.searched in self.notes:
+                self.notes[self.searched].name(event.paths[0])
+            self.searched = ""
 
     def found(self, session: str) -> list[Signal]:
         return [

@@ -1,6 +1,6 @@
 """tool_sequence: the same four tools in the same order, three or more times in one session without overlap.
 
-A command counts by its first two words. Fewer than three different tools are no recipe.
+A command counts by its name. Fewer than three different tools are no recipe.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.deeds import command_words
+from recollect.observer.deeds import command_name
 from recollect.observer.events import Act, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal, note, signal
 
@@ -44,5 +44,5 @@ class ToolSequence:
 def label(event: ToolCall) -> str:
     """What a call is called in a sequence."""
     if event.act is Act.RUN:
-        return "run " + " ".join(command_words(event.subject)[:2])[:60]
+        return f"run {command_name(event.subject)}"
     return str(event.act) if event.act is not Act.OTHER else event.tool
