@@ -33,7 +33,7 @@ from recollect.store.store import Store
 def seen(id: str, at: float, *, events: int = 10, remedy: str = "Read <file> → Edit <file>") -> Contribution:
     return Contribution(
         session=SessionSeen(id=id, host="claude-code", started=at, ended=at + 60, prompt="fix it", events=events,
-                            calls=4, errors=1, slow=1, taint="WebFetch x", agents=("", "side")),
+                            calls=4, errors=1, slow=1, taint="WebFetch x", outside=3, agents=("", "side")),
         files=(FileSeen(path="src/b.py", module="src/", reads=2, first_step=1, last_step=3),
                FileSeen(path="src/a.py", module="src/", edits=1, first_step=2, last_step=2)),
         pairs=(PairSeen(one="src/a.py", other="src/b.py", forward=1, backward=3, steps=1.5, seconds=12.25),),

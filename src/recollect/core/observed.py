@@ -26,6 +26,7 @@ class SessionSeen:
     events: int = 0
     slow: int = 0  # events that took longer to watch than they may
     taint: str = ""  # where it first reached outside the project
+    outside: int | None = None  # the step at which it did
     agents: tuple[str, ...] = ()
 
 

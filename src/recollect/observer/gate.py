@@ -33,7 +33,35 @@ TOKEN = 4  # characters per token, the usual estimate
 DWELL_SECONDS, DWELL_TIMES = 120.0, 4.0  # seconds over one file, and times the mean, that count as an anomaly
 ALIKE = 0.85  # share of common words above which two sentences of different agents are the same finding
 SPOKEN = frozenset({"self_correction"})  # signals whose subject is a sentence, which two agents word differently
+TIED = 0.6  # share of one file's changes that come with the other's, above which the two belong together
+MOSTLY = 0.5  # share of the occasions on which something must hold to be told as the usual case
+ALWAYS, OFTEN = 0.8, 0.5  # share of a folder's sessions that use a file always, or often
+MODULE_SESSIONS = 5  # sessions of a folder before its usual files are told
+PREVAILS = 2  # times as often as its reverse an order must be seen
 OFFERED = 40  # files of one listing that are followed up
+
+SAME = 0.88  # cosine above which a new statement is one that is known already
+SAME_WORDS = 0.75  # share of common words that means the same where there are no vectors
+SPOKEN_CONFIDENCE = 0.8  # of what a person said: their word is sure, what it applies to is a guess
+SUBTASKS = 5  # planned items above which what was validated is promoted as it comes
+SHOWN_AFTER = 2  # times the sessions it took to promote something after which it is shown without a review
+REVIEWS = 5  # reviewed memories of a signal before their verdicts count as its error rate
+
+PROMOTED: Mapping[str, int] = MappingProxyType(
+    {"build": 20, "insights": 5, "roadmap": 3, "terminal": 3, "changelog": 0, "spec": 3, "pr_review": 8}
+)  # memories one session of a kind may add
+PRIMARY: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "insights": frozenset({"co_access", "self_correction", "repeated_grep"}),
+        "roadmap": frozenset({"self_correction"}),
+        "terminal": frozenset({"error_retry", "tool_sequence", "self_correction"}),
+        "spec": frozenset({"file_access", "self_correction"}),
+        "pr_review": frozenset({"error_retry", "self_correction"}),
+    }
+)  # signals a kind of session is asked for; a kind that is not here is asked for all
+EARLY: Mapping[str, float] = MappingProxyType(
+    {"self_correction": 0.9, "repeated_grep": 0.8, "error_retry": 0.75, "config_touch": 0.7}
+)  # signals worth noting before a session ends, and how urgently
 
 
 @dataclass(frozen=True, slots=True)

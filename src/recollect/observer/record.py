@@ -109,7 +109,7 @@ class Recorder:
             self._called(event)
         elif isinstance(event, ToolResult):
             self._answered(event)
-        elif isinstance(event, UserText) and not self.prompt:
+        elif isinstance(event, UserText) and not self.prompt and not event.text.startswith("["):
             self.prompt = event.text[:PROMPT]
 
     # --- calls ------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class Recorder:
         trouble = self._troubles.get(done.key)
         if trouble is None or trouble.resolution or call.step - done.step > gate.REMEDY:
             return
-        file = call.paths[0] if call.paths else ""
+        file = call.paths[0] if call.paths and not done.command else ""
         deeds = (*done.deeds, _deed(call)) if not done.command or call.tool != done.key[0] else _commands(done, call)
         trouble.resolution = THEN.join(dict.fromkeys(deed.replace(file, SAME_FILE) if file else deed for deed in deeds))
 

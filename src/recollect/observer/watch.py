@@ -104,6 +104,7 @@ class Watch:
                 events=self.events,
                 slow=self.slow,
                 taint="" if outside is None else safe(outside[1]),
+                outside=None if outside is None else outside[0],
                 agents=tuple(record.agents),
             ),
             files=record.files(),

@@ -1,16 +1,19 @@
 """What being used does to a memory, and writing it down.
 
-Every fifth access without a correction adds a little confidence; after ten, nobody has to review it any more.
+Every fifth access without a correction adds a little confidence; after ten, nobody has to review it any more. Seen
+again in another session, a guess gains too, and after enough of them it is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
+from recollect.core.scope import OPEN, Status
+from recollect.core.text import fingerprint
 from recollect.remember.hand import Hand
 from recollect.store.codec import difference
 from recollect.store.store import Store
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 STRIDE = 5  # accesses without correction that earn one gain
 GAIN = 0.05
 CAP = 0.95  # use alone never makes anything certain
+_WITNESSES = 100  # sessions a memory remembers it was borne out by
 SETTLED = 10  # accesses without correction after which review is no longer asked for
 
 
@@ -51,3 +55,42 @@ def note_access(store: Store, ids: Sequence[MemoryId], hand: Hand) -> None:
                 changes.append(Entry("reinforce", memory.id, f"used {used.access_count} times", before, after))
         if changes:
             store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
+
+
+def witnessed(
+    store: Store,
+    id: MemoryId,
+    hand: Hand,
+    *,
+    sessions: Sequence[str],
+    attributes: Mapping[str, Any],
+    active: bool,
+    content: str | None = None,
+) -> Memory | None:
+    """Further sessions bear a memory out. Nothing when none of them is new, or it is no longer open.
+
+    Each new session adds a little confidence. `active` shows a candidate from now on; that never un-shows anything.
+    `content` tells it better, as long as nobody has looked at it.
+    """
+    with store.engine.write():
+        memory = store.memories.get(id)
+        new = [session for session in sessions if session not in memory.provenance]
+        if memory.status not in OPEN or not new:
+            return None
+        seen = memory.having(
+            provenance=(*memory.provenance, *new)[-_WITNESSES:],
+            confidence=max(memory.confidence, min(CAP, memory.confidence + GAIN * len(new))),
+            attributes={**memory.attributes, **attributes},
+            content=content or memory.content,
+            fingerprint=fingerprint(content) if content else memory.fingerprint,
+            status=Status.ACTIVE if active and memory.status is Status.CANDIDATE else memory.status,
+            updated_at=hand.at,
+            revision=memory.revision + 1,
+        )
+        store.memories.update(memory, seen)
+        before, after = difference(memory, seen)
+        from recollect.core.ledger import Change as Entry
+
+        change = Entry("reinforce", memory.id, f"seen again in {len(new)} session(s)", before, after)
+        store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
+    return seen

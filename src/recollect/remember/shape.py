@@ -65,7 +65,7 @@ def shape(
         commit=_name(draft.commit, "commit"),
         work_unit=draft.work_unit,
         source_role=_name(draft.source_role, "source_role"),
-        provenance=() if draft.session is None else (draft.session,),
+        provenance=_labels([*draft.provenance, *([draft.session] if draft.session else [])], "provenance"),
         node=_name(draft.node, "node"),
         impacted=_labels(draft.impacted, "impacted"),
         entities=_labels(draft.entities, "entities"),

@@ -131,6 +131,17 @@ class Observed(Patterns):
         rows = self._engine.rows(self._SIGHTINGS, asked)
         return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
 
+    _HAVING = """
+        select subject, count(*) from observed_signals
+         where project = :project and name = :name and subject in (select value from json_each(:subjects))
+         group by subject
+    """
+
+    def sessions_with(self, name: str, subjects: Iterable[str], project: str) -> dict[str, int]:
+        """In how many sessions a signal was seen about each of some subjects; those about none are left out."""
+        asked = {"project": project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
+        return dict(self._engine.rows(self._HAVING, asked))
+
     _NAMED_SIGNALS = f"""
         select s.session, {", ".join(f"s.{name}" for name in _SIGNALS.columns.split(", "))} from observed_signals s
           join observed_sessions o on o.project = s.project and o.id = s.session
@@ -186,17 +197,43 @@ class Observed(Patterns):
             found.setdefault(session, []).append(_FILES.value(tuple(row)))
         return {session: tuple(files) for session, files in found.items()}
 
-    _IN_MODULE = "select distinct session from observed_files where project = :project and module = :module order by 1"
+    _IN_MODULE = """
+        select o.id from observed_sessions o
+         where o.project = :project
+           and o.id in (select session from observed_files where project = :project and module = :module)
+         order by coalesce(o.started, 0), o.id
+    """
 
     def sessions_in(self, module: str, project: str) -> list[str]:
-        """The sessions that worked in a folder."""
+        """The sessions that worked in a folder, in the order they began."""
         return [row[0] for row in self._engine.rows(self._IN_MODULE, {"project": project, "module": module})]
 
-    _TAINTED = "select id from observed_sessions where project = :project and taint <> ''"
+    _USED_IN = """
+        select path, count(*) from observed_files
+         where project = :project and session in (select value from json_each(:sessions))
+         group by path having count(*) >= :least order by path
+    """
 
-    def tainted(self, project: str) -> frozenset[str]:
-        """The sessions that reached outside."""
-        return frozenset(row[0] for row in self._engine.rows(self._TAINTED, {"project": project}))
+    def used_in(self, sessions: Iterable[str], project: str, *, least: int = 1) -> dict[str, int]:
+        """How many of some sessions used each file, for files that at least so many did."""
+        asked = {"project": project, "sessions": json.dumps(sorted(set(sessions))), "least": least}
+        return dict(self._engine.rows(self._USED_IN, asked))
+
+    _CHANGED = """
+        select 1 from observed_files
+         where project = :project and edits > 0 and (path = :path or substr(path, 1, :length) = :folder) limit 1
+    """
+
+    def was_changed(self, path: str, project: str) -> bool:
+        """Was a file, or one below a folder, changed in any session?"""
+        asked = {"project": project, "path": path, "folder": f"{path}/", "length": len(path) + 1}
+        return self._engine.row(self._CHANGED, asked) is not None
+
+    _OUTSIDE = "select id, outside, taint from observed_sessions where project = :project and outside is not null"
+
+    def outside(self, project: str) -> dict[str, tuple[int, str]]:
+        """The sessions that reached outside: from which step on, and where to."""
+        return {id: (step, taint) for id, step, taint in self._engine.rows(self._OUTSIDE, {"project": project})}
 
     # --- what became of it ------------------------------------------------------------------------------------------
 
@@ -209,6 +246,13 @@ class Observed(Patterns):
         """Which of these became memories before, whatever became of those."""
         rows = self._engine.rows(self._PROMOTED, {"project": project, "keys": json.dumps(sorted(set(keys)))})
         return {found.key: found for found in map(_PROMOTIONS.value, rows)}
+
+    _PROMOTIONS_OF = "select count(*) from observed_promotions where project = :project and session = :session"
+
+    def promotions_of(self, session: str, project: str) -> int:
+        """How many memories a session has led to."""
+        row = self._engine.row(self._PROMOTIONS_OF, {"project": project, "session": session})
+        return int(row[0]) if row else 0
 
     def note_promotions(self, promotions: Sequence[Promotion], project: str) -> None:
         """Remember what became a memory. One noted before is noted anew."""

@@ -19,6 +19,7 @@ from recollect.observer.signals.note import KEY, Note, Signal, note, signal
 _ABOUT = 3  # files touched before the turn that it is taken to be about
 _OPEN = 32  # calls whose answer is awaited
 _REASON = "the user said:"
+_INTERRUPTED = "[Request interrupted"  # the host's words, not the person's
 FAILED = "after "  # opens the words that say what had failed before a dead end
 
 
@@ -43,7 +44,7 @@ class SelfCorrection:
             self.failed_at = event.step
         elif isinstance(event, Reasoning):
             self._said(event.step, agent_turn(event.text))
-        elif isinstance(event, UserText):
+        elif isinstance(event, UserText) and not event.text.lstrip().startswith(_INTERRUPTED):
             if self.refused in self.notes:
                 self.notes[self.refused].say(opening(event.text))
                 self.refused = ""

@@ -25,6 +25,7 @@ _TABLES = """
         events    integer not null,
         slow      integer not null,
         taint     text not null,
+        outside   integer,
         agents    text not null,
         checksum  integer not null,
         primary key (project, id)
@@ -44,7 +45,7 @@ _TABLES = """
         primary key (project, session, path)
     );
     create index observed_files_by_path on observed_files (project, path);
-    create index observed_files_by_module on observed_files (project, module);
+    create index observed_files_by_module on observed_files (project, module, session);
 
     create table observed_pairs (
         project   text not null,
