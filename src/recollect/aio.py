@@ -174,6 +174,11 @@ class AsyncRecollect:
         """Chats with a language model that remembers, and the turns of all of them."""
         return AsyncChats(self._memory)
 
+    @property
+    def observer(self) -> OnThreads:
+        """What agents do; every method of the synchronous one, awaitable."""
+        return OnThreads(self._memory.observer)
+
     async def close(self) -> None:
         await asyncio.to_thread(self._memory.close)
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
     from recollect.models.port import LanguageModel, Model
+    from recollect.observer.api import Observer
     from recollect.remember.forget import Forgotten
     from recollect.remember.hand import Hand
     from recollect.remember.undo import Undone
@@ -343,6 +344,17 @@ class Recollect:
             indexed=self._sees_code,
             model=self._for("code"),
         )
+
+    @cached_property
+    def observer(self) -> Observer:
+        """What agents do as memory: watch, replay transcripts, drain the spool of hooks, review what was inferred."""
+        from recollect.observer.api import Observer
+        from recollect.observer.room import Room as Observatory
+
+        room = Observatory(
+            self._store, lambda: self._senses, self._clock, self._identity, placed=self._placed, model=self._model
+        )
+        return Observer(room, folder=self._store.engine.folder)
 
     def _for(self, feature: str) -> Callable[[], LanguageModel] | None:
         """The configured language model, on the budget of one feature."""

@@ -117,6 +117,19 @@ class NotFound(RecollectError):
     code = "not-found"
 
 
+class NothingToObserve(NotFound):
+    """No transcript is where one was asked for."""
+
+    code = "nothing-to-observe"
+
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            f"There is no transcript at {where!r}.",
+            hint="Name files, folders or patterns; Claude Code keeps its own under ~/.claude/projects, Codex under "
+            "~/.codex/sessions.",
+        )
+
+
 class MemoryNotFound(NotFound):
     code = "memory-not-found"
 

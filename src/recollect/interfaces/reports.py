@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from recollect.core.query import Hit
     from recollect.core.turns import Turn
     from recollect.documents.search import Found
+    from recollect.observer.replay import Replayed
+    from recollect.observer.review import Waiting
     from recollect.remember.forget import Forgotten
     from recollect.store.check import CheckReport
 
@@ -48,6 +51,7 @@ def standing(memory: Recollect, *, limit: int) -> Json:
             "providers": store.turns.by_provider(store.project),
             "latest": [turn_json(one) for one in store.turns.recent(store.project, limit=limit)[::-1]],
         },
+        "observer": _observed(memory),
         "latest": [
             {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": iso(one.last_at)}
             for one in memory.sessions.list(limit=limit)
@@ -101,6 +105,60 @@ def turn_json(turn: Turn) -> Json:
             }
             for call in turn.calls
         ],
+    }
+
+
+def _observed(memory: Recollect) -> Json:
+    """How much was observed, what waits for a person, and how often watching took too long."""
+    seen = memory.observer.statistics()
+    return {
+        "sessions": seen.sessions,
+        "calls": seen.calls,
+        "errors": seen.errors,
+        "events": seen.events,
+        "slow_events": seen.slow,
+        "tainted_sessions": seen.tainted,
+        "promoted": seen.promotions,
+        "waiting": memory.observer.waiting_count(),
+        "last": None if seen.last is None else iso(datetime.fromtimestamp(seen.last, UTC)),
+    }
+
+
+def replayed_json(done: Replayed) -> Json:
+    """What was learnt from some files, and what was left out and why."""
+    return {
+        "files": done.files,
+        "sessions": done.sessions,
+        "events": done.events,
+        "slow_events": done.slow,
+        "lines": done.lines,
+        "broken_lines": done.broken,
+        "unknown": dict(done.unknown),
+        "skipped": done.skipped,
+        "waiting": done.waiting,
+        "added": [
+            {**memory_json(kept.memory), "why": kept.why, "learnt_in": one.session}
+            for one in done.learned
+            for kept in one.added
+        ],
+        "reinforced": [
+            {"id": kept.memory.id, "why": kept.why, "status": str(kept.memory.status), "learnt_in": one.session}
+            for one in done.learned
+            for kept in one.reinforced
+        ],
+        "left_out": dict(sum((one.left_out for one in done.learned), Counter[str]())),
+        "notes": [note for one in done.learned for note in one.notes],
+    }
+
+
+def waiting_json(one: Waiting) -> Json:
+    """A memory that waits for review, with what speaks for it."""
+    return {
+        "memory": memory_json(one.memory),
+        "sessions": list(one.sessions),
+        "steps": one.steps,
+        "saves_tokens": one.saves,
+        "tainted": one.tainted,
     }
 
 

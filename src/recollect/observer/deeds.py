@@ -19,16 +19,17 @@ _PATCH_LINES = 5000  # lines of a patch that are looked at
 _PATHS_KEPT = 24  # files of one call that are kept
 
 _TOOLS = {
-    Act.READ: "read view read_file view_file open open_file cat notebookread view_image",
+    Act.READ: "read view read_file view_file open open_file cat notebookread view_image read_many_files",
     Act.EDIT: "edit write multiedit notebookedit create str_replace insert apply_patch patch write_file edit_file "
-    "undo_edit str_replace_editor str_replace_based_edit_tool file_editor delete_file",
-    Act.SEARCH: "grep search rg grep_search search_file search_dir code_search find_file codebase_search",
+    "undo_edit replace delete str_replace_editor str_replace_based_edit_tool file_editor delete_file",
+    Act.SEARCH: "grep search rg grep_search search_file_content search_file search_dir code_search find_file "
+    "codebase_search",
     Act.LIST: "glob ls list list_dir list_directory find list_files",
-    Act.RUN: "bash shell run exec exec_command execute_bash run_in_terminal run_command local_shell run_ipython "
-    "execute_ipython_cell powershell",
+    Act.RUN: "bash shell run_shell_command run exec exec_command execute_bash run_in_terminal run_command local_shell "
+    "run_ipython execute_ipython_cell powershell",
     Act.PLAN: "todowrite taskcreate update_plan task_tracker update_todo",
     Act.EXTERNAL: "webfetch websearch web_fetch web_search web_search_call fetch fetch_webpage browse "
-    "browse_interactive browse_url browser url_fetch google_search github",
+    "browse_interactive browse_url browser url_fetch google_search google_web_search github",
 }
 _ACTS = {name: act for act, names in _TOOLS.items() for name in names.split()}
 _SHELL = {
@@ -45,7 +46,7 @@ _NOTHING = frozenset({"cd", "export", "set", "source", "{", "("})
 _NAMED = 2  # words that name a command
 _RUNNING = frozenset({"run", "exec", "-m"})  # the next word says what
 _VIEWING = frozenset({"view", "cat", "read"})
-_LOCAL_SERVERS = ("mcp__ide__",)
+_LOCAL_SERVERS = ("mcp__ide__", "mcp__recollect", "mcp__plugin_recollect")  # nothing from outside comes through these
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def keep(seen: Contribution, proposals: Sequence[Proposal], known: Sequence[Weig
 def _added(hunch: Hunch, draft: Draft, seen: Contribution, room: Room) -> Kept | None:
     now = room.now()
     try:
-        receipt = remember([draft], room.store, now=now, identity=room.identity, actor=ACTOR, at_once=False)[0]
+        receipt = remember([draft], room.store, now=now, identity=room.identity, actor=ACTOR)[0]
     except Tombstoned:
         return None  # somebody rejected these words between reading and writing
     _note(hunch, receipt.id, seen, room, now)

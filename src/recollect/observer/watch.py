@@ -11,6 +11,7 @@ from dataclasses import replace
 from time import perf_counter
 
 from recollect.core.observed import Contribution, SessionSeen, SignalSeen
+from recollect.observer.early import Acute, acute
 from recollect.observer.events import Event, Outcome, SessionComplete, ToolCall, ToolResult
 from recollect.observer.merge import merge
 from recollect.observer.pad import BUDGET, Pad, tainted
@@ -61,6 +62,15 @@ class Watch:
     def outside(self) -> tuple[int, str] | None:
         """Where any of the agents first reached outside: what one brings in, all may have heard."""
         return min((pad.outside for pad in self._pads.values() if pad.outside is not None), default=None)
+
+    @property
+    def started(self) -> float | None:
+        """When it began, where that is known."""
+        return self._recorder.started
+
+    def acute(self) -> list[Acute]:
+        """What is worth noting before the session ends, the most urgent first."""
+        return acute(self.signals())
 
     @property
     def planned(self) -> int:

@@ -94,6 +94,11 @@ class Observed(Patterns):
                 signals=self._own(_SIGNALS, owner),
             )
 
+    def session(self, id: str, project: str) -> SessionSeen | None:
+        """One observed session, or nothing."""
+        row = self._engine.row(self._ONE, {"project": project, "session": id})
+        return None if row is None else _SESSIONS.value(row)
+
     _EVERY = f"""
         select {_SESSIONS.columns} from observed_sessions where project = :project
          order by coalesce(started, 0), id

@@ -43,6 +43,8 @@ COMMANDS = {
     "logs": ("talk", "turns of chats, what was done by itself, and what went wrong"),
     "chat": ("chat", "talk with a language model that remembers"),
     "providers": ("chat", "what a chat can remember with"),
+    "observe": ("observe", "learn from what agents did: transcripts, or the spool that hooks leave"),
+    "review": ("review", "look through what was inferred: confirm, edit, reject, later"),
     "facts": ("talk", "facts drawn from conversations"),
     "entity": ("talk", "who and what is spoken of: list, show, merge, split"),
     "import": ("imports", "take in chats (ChatGPT, Claude, lines of JSON), or rules files as memories"),

@@ -39,6 +39,7 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
     console.line(f"entities   {_counts(status['entities'])}")
     turns = status["turns"]
     console.line(f"turns      {_counts(turns['states'])} · by {_counts(turns['providers'])}")
+    console.line(f"observer   {_observed(status['observer'])}")
     for one in status["latest"]:
         console.line(f"           {one['id']} · {one['state']} · {one['episodes']} episodes · {one['last_at'][:16]}")
     spend = status["spend"]
@@ -51,6 +52,17 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
         told = f" · {job['note']}" if job["note"] else ""
         console.line(f"job        {job['name']} · {job['outcome'] or 'never ran'} · last {job['ran_at'] or '–'}{told}")
     return FINE
+
+
+def _observed(seen: dict[str, Any]) -> str:
+    if not seen["sessions"]:
+        return "nothing observed yet; `recollect observe` learns from transcripts"
+    parts = [f"{seen['sessions']:,} sessions", f"{seen['calls']:,} calls", f"{seen['errors']:,} errors"]
+    if seen["waiting"]:
+        parts.append(f"{seen['waiting']:,} waiting for `recollect review`")
+    if seen["slow_events"]:
+        parts.append(f"{seen['slow_events']:,} of {seen['events']:,} events took over 2 ms")
+    return " · ".join(parts)
 
 
 def arguments_logs(parser: argparse.ArgumentParser) -> None:

@@ -94,6 +94,7 @@ class StatusShape(TypedDict):
     memories: dict[str, int]
     sessions: dict[str, int]
     entities: dict[str, int]
+    observer: dict[str, Any]
     latest: list[dict[str, Any]]
     spend: dict[str, Any]
     jobs: list[dict[str, Any]]

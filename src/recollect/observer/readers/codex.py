@@ -60,7 +60,7 @@ def _one(kind: str, payload: Json, maker: Maker, at: float | None) -> Iterator[E
         yield maker.call(key or word(payload.get("id")), "web_search", table(payload.get("action")), at=at)
     elif kind in _RESULTS:
         text = _output(payload.get("output"))
-        yield maker.result(key, text, error=_failed(text, payload.get("output")), at=at)
+        yield maker.result(key, text, error=failed(text, payload.get("output")), at=at)
     elif kind == "user_message":
         yield from maker.user("", prose(payload.get("message")), at=at)
     elif kind == "agent_message":
@@ -87,7 +87,8 @@ def _output(output: object) -> str:
     return prose(output)
 
 
-def _failed(text: str, output: object) -> bool:
+def failed(text: str, output: object) -> bool:
+    """Does what a command printed say that it failed?"""
     raw = output if isinstance(output, str) else text
     if raw.startswith("{"):
         code = table(table(parsed(raw)).get("metadata")).get("exit_code")

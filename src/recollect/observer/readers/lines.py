@@ -27,6 +27,7 @@ from recollect.observer.events import (
     clipped,
     identity,
 )
+from recollect.privacy.fence import own_words
 
 LONGEST = 64_000_000  # characters of one line; more is counted as broken
 _KINDS_COUNTED = 200  # different unknown kinds that are counted by name
@@ -140,6 +141,7 @@ class Maker:
         self, key: str, text: str, *, error: bool, at: float | None, agent: str = "", size: int | None = None
     ) -> ToolResult:
         self.tally.events += 1
+        text = own_words(text)
         error = error and _DROPPED not in text[:200]
         rejected = error and any(sign in text[:400].casefold().replace("’", "'") for sign in _REJECTED)
         return ToolResult(id=self._id("result", key, at), session=self.session, step=self.step, at=at, agent=agent,
@@ -147,12 +149,14 @@ class Maker:
                           size=len(text) if size is None else size)  # fmt: skip
 
     def reasoning(self, key: str, text: str, *, at: float | None, agent: str = "") -> Iterator[Reasoning]:
+        text = own_words(text)
         if text.strip():
             self.tally.events += 1
             yield Reasoning(id=self._id("reasoning", key or text, at), session=self.session, step=self.step, at=at,
                             agent=agent, text=clipped(text, TEXT_KEPT // 2, TEXT_KEPT // 2))  # fmt: skip
 
     def user(self, key: str, text: str, *, at: float | None) -> Iterator[UserText]:
+        text = own_words(text)
         if text.strip():
             self.tally.events += 1
             yield UserText(id=self._id("user", key or text, at), session=self.session, step=self.step, at=at,
@@ -171,7 +175,10 @@ class Maker:
         )
 
     def _id(self, kind: str, key: str, at: float | None) -> str:
-        """Without a moment two like things are told apart by their place in the file."""
+        """A call and its answer are known by the call's name, whoever tells of them. Other things are by their moment,
+        and without one by their place in the file."""
+        if key and kind in ("call", "result"):
+            return identity(self.session, kind, key)
         if at is None:
             self._nameless += 1
             return identity(self.session, kind, key, "place", self._nameless)

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Protocol
 
 from recollect.observer.events import Event
-from recollect.observer.readers import claude_code, codex, copilot, openhands, plain, swe_agent
+from recollect.observer.readers import claude_code, codex, copilot, hook, openhands, plain, swe_agent
 from recollect.observer.readers.lines import Json, Tally, parsed
 
 _OPENHANDS = frozenset({"action", "observation"})
@@ -27,8 +27,13 @@ READERS: dict[str, Read] = {
     "swe_agent": swe_agent.read,
     "openhands": openhands.read,
     "plain": plain.read,
+    "hook": hook.read,
 }
 _SIGNS: tuple[tuple[str, Callable[[Json], bool]], ...] = (
+    (
+        "hook",
+        lambda line: isinstance(line.get("payload"), dict) and "host" in line and "hook_event_name" in line["payload"],
+    ),
     ("codex", lambda line: line.get("type") in ("session_meta", "response_item", "event_msg") and "payload" in line),
     ("copilot", lambda line: "." in str(line.get("type")) and isinstance(line.get("data"), dict)),
     ("claude_code", lambda line: "sessionId" in line and "type" in line),
@@ -54,14 +59,20 @@ def sniff(lines: Iterable[str]) -> str | None:
     return "swe_agent" if '"trajectory"' in opening and opening.lstrip().startswith("{") else None
 
 
+def opened(lines: Iterable[str]) -> tuple[list[str], Iterator[str]]:
+    """The first lines of a stream, to look at, and the stream with them put back."""
+    stream = iter(lines)
+    first = list(islice(stream, LOOKED))
+    return first, chain(first, stream)
+
+
 def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iterator[Event]:
     """The events of a transcript in any known format; of one in no known format each line is counted."""
-    stream = iter(lines)
-    opening = list(islice(stream, LOOKED))
+    opening, stream = opened(lines)
     name = sniff(opening)
     if name is not None:
-        yield from READERS[name](chain(opening, stream), tally=tally, root=root)
+        yield from READERS[name](stream, tally=tally, root=root)
         return
-    for _ in chain(opening, stream):
+    for _ in stream:
         tally.lines += 1
         tally.broken += 1

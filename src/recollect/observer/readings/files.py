@@ -61,8 +61,8 @@ def prefetched(seen: Contribution, past: Past) -> Iterator[Hunch]:
         often = sorted(
             (path for path in share if gate.OFTEN < share[path] <= gate.ALWAYS), key=lambda path: (-share[path], path)
         )
-        if not always:
-            continue
+        if not always or (len(always) == 1 and all(path.startswith(module) for path in (*always, *often))):
+            continue  # that a folder's work needs the folder's main file goes without saying
         more = f", often {codes(often)} too" if often else ""
         them = "them" if len(always) + len(often) > 1 else "it"
         yield Hunch(
@@ -106,8 +106,9 @@ def wrong_places(seen: Contribution, past: Past) -> Iterator[Hunch]:
             continue
         files = past.files_of(id for id, _ in sightings)
         went = [one for one in _edited_in(files.values()) if one != path and not _TESTING.search(one)]
-        instead = f" The work was in {codes(went, most=2)}." if went else ""
-        text = f"{code(path)} looks like the place to start and usually is not.{instead}"
+        if not went:
+            continue
+        text = f"{code(path)} looks like the place to start and usually is not: the work was in {codes(went, most=2)}."
         yield _hunch("read_abandon", path, Kind.GOTCHA, text, sightings, (path, *went[:2]), strength=share)
 
 
@@ -190,7 +191,10 @@ def _obvious(one: str, other: str) -> bool:
         return True
     if _TESTING.search(one) and _TESTING.search(other):
         return True
-    return _stem(one) == _stem(other)
+    mine, theirs = _stem(one), _stem(other)
+    if _TESTING.search(one) or _TESTING.search(other):
+        return mine.startswith(theirs) or theirs.startswith(mine)
+    return mine == theirs
 
 
 def _mostly(share: float) -> str:

@@ -17,14 +17,14 @@ from recollect.observer.wording import code, codes
 _ARROW = " → "
 _VENDORED = Lazy(r"(?:^|/)(?:node_modules|vendor|dist|build|target|\.venv|site-packages)/")
 _RUN = "run "
-_TELLING_PATTERN = 4  # letters a searched pattern needs to name something
+_NAME = Lazy(r"^[\w.:-]{6,80}$")  # a searched pattern that is one name
 _WIDE = 6  # files a listing must offer to be called wide
 
 
 def searched_for(seen: Contribution, past: Past) -> Iterator[Hunch]:
     """What is searched for again and again, and where it was found."""
     for pattern, sightings in past.signals("repeated_grep").items():
-        if sum(sign.isalpha() for sign in pattern) < _TELLING_PATTERN:
+        if not _NAME.search(pattern):
             continue
         places = Counter(path for _, one in sightings for path in dict.fromkeys(one.paths))
         best = [path for path, times in places.most_common(3) if times == max(places.values())]
@@ -123,8 +123,8 @@ def _told(part: str) -> str:
 
 
 def _is_path(command: str) -> bool:
-    """A run of one test file is work on that file, not the order of the project."""
-    return any("/" in word and "..." not in word for word in command.split()[1:])
+    """A run of some folder's tests is work on that folder, not the order of the project."""
+    return any("/" in word for word in command.split()[1:])
 
 
 def _hunch(

@@ -1,0 +1,92 @@
+"""`recollect observe`: learn from transcripts of agents, or from what their hooks have written down."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import InvalidField
+from recollect.core.text import excerpt
+from recollect.interfaces.cli.console import FINE, Console, open_from
+
+if TYPE_CHECKING:
+    from recollect.observer.replay import Replayed
+
+_SHOWN = 30  # memories that are spelled out
+_SKIPPED = 10  # files
+_WIDTH = 28  # characters of the progress bar
+
+
+def arguments_observe(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="transcripts: files, folders or patterns")
+    parser.add_argument("--spool", action="store_true", help="what hooks have written down, of sessions that are over")
+    parser.add_argument(
+        "--type", default=None, metavar="TYPE",
+        help="what the sessions were: build, insights, roadmap, terminal, changelog, spec, pr_review (default build)",
+    )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="spell out every memory that was learnt")
+
+
+def run_observe(args: argparse.Namespace, console: Console) -> int:
+    if bool(args.paths) == args.spool:
+        hint = "For example `recollect observe ~/.claude/projects/NAME`."
+        raise InvalidField("FILE", "name transcripts, or say --spool", hint=hint)
+    with open_from(args, create=not args.spool) as memory:
+        if args.spool:
+            done = memory.observer.drain(kind=args.type)
+        else:
+            try:
+                done = memory.observer.replay(args.paths, kind=args.type, progress=_bar)
+            finally:
+                console.progress_done()
+    if console.json:
+        from recollect.interfaces.reports import replayed_json
+
+        console.value(replayed_json(done))
+    else:
+        _tell(done, console, every=args.all)
+    return FINE
+
+
+def _bar(done: int, total: int) -> None:
+    """A bar on stderr, only when somebody watches."""
+    if sys.stderr.isatty():
+        share = done / total if total else 1.0
+        filled = round(share * _WIDTH)
+        sys.stderr.write(f"\r[{'█' * filled}{'·' * (_WIDTH - filled)}] {share:4.0%} of {total / 1e6:,.1f} MB ")
+        sys.stderr.flush()
+
+
+def _tell(done: Replayed, console: Console, *, every: bool) -> None:
+    added = [(kept, one.session) for one in done.learned for kept in one.added]
+    seen_again = sum(len(one.reinforced) for one in done.learned)
+    console.line(
+        f"{done.sessions} session{'' if done.sessions == 1 else 's'} from {done.files} "
+        f"file{'' if done.files == 1 else 's'}: {len(added)} new, {seen_again} borne out."
+    )
+    for kept, _ in added if every else added[:_SHOWN]:
+        taint = " · after something from outside" if kept.memory.attributes.get("tainted") else ""
+        console.line(f"  {kept.memory.kind}: {kept.memory.content}")
+        console.line(f"      {kept.why}{taint} · {kept.memory.id}")
+    if len(added) > _SHOWN and not every:
+        console.line(f"  and {len(added) - _SHOWN} more; `--all` tells them")
+    left: Counter[str] = sum((one.left_out for one in done.learned), Counter())
+    for reason, times in sorted(left.items(), key=lambda item: (-item[1], item[0])):
+        console.line(f"  left out: {times} {reason}")
+    known = sum(one.known for one in done.learned)
+    if known:
+        console.line(f"  {known} session(s) were known in greater length already")
+    if done.waiting:
+        console.line(f"  {done.waiting} session(s) are still going on")
+    for path, why in list(done.skipped.items())[:_SKIPPED]:
+        console.line(f"  skipped {path}: {excerpt(why, 120)}")
+    if len(done.skipped) > _SKIPPED:
+        console.line(f"  and {len(done.skipped) - _SKIPPED} more files were skipped")
+    if done.broken:
+        console.line(f"  {done.broken} of {done.lines} lines could not be read")
+    if done.slow:
+        console.line(f"  {done.slow} of {done.events} events took over 2 ms to watch")
+    if added:
+        console.line("Nothing of this is used before it is confirmed or seen often: `recollect review`.")

@@ -1,0 +1,97 @@
+"""`memory.observer`: watching agents at work, as a program meets it. The work is elsewhere.
+
+While an agent works nothing is written: events go to a `Watch` in memory, or to a spool file. `finish` writes once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from recollect.core.drafts import Receipt
+from recollect.core.errors import UnknownChoice
+from recollect.core.observed import ObservedTally, SessionSeen
+from recollect.observer import gate
+from recollect.observer.promote import Learned, promote
+from recollect.observer.qa import Finding, note_findings, note_seen
+from recollect.observer.replay import IDLE, Progress, Replayed, drain, replay, transcripts
+from recollect.observer.review import Waiting, count, waiting
+from recollect.observer.room import Room
+from recollect.observer.watch import Watch
+
+DEFAULT_KIND = "build"
+
+
+class Observer:
+    """Learns from what agents do."""
+
+    def __init__(self, room: Room, *, folder: Path | None) -> None:
+        self._room = room
+        self._folder = folder
+
+    # --- as it happens ----------------------------------------------------------------------------------------------
+
+    def watch(self, session: str, *, host: str = "", kind: str = DEFAULT_KIND) -> Watch:
+        """Begin to watch a session; feed it events, then `finish` it."""
+        return Watch(session, host=host, kind=_kind(kind))
+
+    def finish(self, watch: Watch) -> Learned:
+        """The session is over: write what it adds to the statistics and what was learnt, in one transaction."""
+        return promote(watch.contribution(), self._room)
+
+    def subtask_done(self, watch: Watch) -> Learned | None:
+        """A part of a long plan was validated: what was learnt so far is kept now. Nothing for a short plan."""
+        return self.finish(watch) if watch.planned > gate.SUBTASKS else None
+
+    # --- afterwards -------------------------------------------------------------------------------------------------
+
+    def replay(
+        self,
+        paths: Sequence[str | os.PathLike[str]],
+        *,
+        kind: str | None = None,
+        progress: Progress = lambda done, of: None,
+    ) -> Replayed:
+        """Learn from transcripts: files, folders or patterns. Again, the same ones change nothing."""
+        return replay(transcripts(paths), self.finish, kind=_kind(kind or DEFAULT_KIND), progress=progress)
+
+    def drain(self, *, idle: float = IDLE, kind: str | None = None) -> Replayed:
+        """Learn from the sessions that hooks have written down and that are over."""
+        if self._folder is None:
+            return Replayed()
+        now = self._room.clock().timestamp()
+        return drain(self._folder, self.finish, now=now, kind=_kind(kind or DEFAULT_KIND), idle=idle)
+
+    # --- what checkers report ---------------------------------------------------------------------------------------
+
+    def findings(self, findings: Sequence[Finding], *, session: str | None = None) -> list[Receipt]:
+        """Findings of a review: critical and high ones are remembered at once, without a review of their own."""
+        return note_findings(findings, self._room, session=session)
+
+    def saw(self, text: str, *, seen_as: str, files: Sequence[str] = (), session: str | None = None) -> Receipt:
+        """Something seen through a user interface: precondition, timing, ui_behavior, test_sequence or mcp_gotcha."""
+        return note_seen(text, self._room, seen_as=seen_as, files=files, session=session)
+
+    # --- looking back -----------------------------------------------------------------------------------------------
+
+    def statistics(self) -> ObservedTally:
+        """How much was observed."""
+        return self._room.store.observed.tally(self._room.project)
+
+    def sessions(self) -> list[SessionSeen]:
+        """Every observed session, the one that began first leading."""
+        return self._room.store.observed.sessions(self._room.project)
+
+    def waiting(self, *, limit: int = 50, skip: int = 0) -> list[Waiting]:
+        """What was inferred and waits for a person."""
+        return waiting(self._room, limit=limit, skip=skip)
+
+    def waiting_count(self) -> int:
+        return count(self._room)
+
+
+def _kind(kind: str) -> str:
+    if kind not in gate.PROMOTED:
+        raise UnknownChoice("type", kind, gate.PROMOTED)
+    return kind

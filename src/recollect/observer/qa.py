@@ -1,0 +1,74 @@
+"""What checkers of an agent's work report: findings of a review become error patterns at once, what was seen in a user
+interface waits for a person. Who reports is known by the code path, never by the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from recollect.core.drafts import Draft, Receipt
+from recollect.core.errors import UnknownChoice
+from recollect.core.kinds import Kind
+from recollect.core.scope import Source
+from recollect.observer.room import ACTOR, Room
+from recollect.remember.remember import remember
+
+Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
+_SERIOUS = frozenset({"critical", "high"})
+SEEN_AS = ("precondition", "timing", "ui_behavior", "test_sequence", "mcp_gotcha")
+FINDING_CONFIDENCE, SEEN_CONFIDENCE = 0.8, 0.75  # the design's
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a review found."""
+
+    text: str
+    severity: str = "high"
+    files: tuple[str, ...] = ()
+
+
+def note_findings(findings: Sequence[Finding], room: Room, *, session: str | None) -> list[Receipt]:
+    """Critical and high findings become memories, active at once; the others are the session's own affair."""
+    for one in findings:
+        if one.severity not in SEVERITIES:
+            raise UnknownChoice("severity", one.severity, SEVERITIES)
+    drafts = [
+        Draft(
+            one.text,
+            kind=Kind.ERROR_PATTERN,
+            confidence=FINDING_CONFIDENCE,
+            source=Source.QA_AUTO,
+            files=one.files,
+            session=session,
+            attributes={"severity": one.severity},
+        )
+        for one in findings
+        if one.severity in _SERIOUS
+    ]
+    return _kept(drafts, room)
+
+
+def note_seen(text: str, room: Room, *, seen_as: str, files: Sequence[str], session: str | None) -> Receipt:
+    """Something observed through a user interface or another tool: kept, to be reviewed."""
+    if seen_as not in SEEN_AS:
+        raise UnknownChoice("observation", seen_as, SEEN_AS)
+    draft = Draft(
+        text,
+        kind=Kind.E2E_OBSERVATION,
+        confidence=SEEN_CONFIDENCE,
+        source=Source.MCP_AUTO,
+        files=tuple(files),
+        session=session,
+        needs_review=True,
+        attributes={"observation": seen_as},
+    )
+    return _kept([draft], room)[0]
+
+
+def _kept(drafts: Sequence[Draft], room: Room) -> list[Receipt]:
+    placed = [room.placed(draft) for draft in drafts]
+    return remember(placed, room.store, now=room.now(), identity=room.identity, actor=ACTOR)

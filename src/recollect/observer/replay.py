@@ -1,0 +1,175 @@
+"""Reading transcripts from files and folders, and the spool that hooks leave: every session watched, then learnt from.
+
+A file that cannot be read is named and left out; the rest is learnt. A spool file goes only once its session is stored.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from glob import glob
+from pathlib import Path
+
+from recollect.core.errors import NothingToObserve
+from recollect.observer.promote import Learned
+from recollect.observer.readers import hook, sniff
+from recollect.observer.readers.lines import Tally
+from recollect.observer.watch import Watch
+
+ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".traj", ".json.gz")
+SPOOL = "spool"
+IDLE = 30 * 60.0  # seconds without a new line after which a session is taken to be over
+KEPT = 24 * 3600.0  # seconds a spool file is kept after it was learnt from, in case its session is resumed
+OPEN = 1_000  # sessions of one file that are watched at once
+_LINE = 64_000_000  # characters of a line that are read; the rest of it is passed over
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What a reading of files amounted to."""
+
+    files: int = 0
+    lines: int = 0
+    broken: int = 0
+    events: int = 0
+    slow: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+    skipped: dict[str, str] = field(default_factory=dict)  # file → why
+    waiting: int = 0  # spool files whose session is not over
+    learned: list[Learned] = field(default_factory=list)
+
+    @property
+    def sessions(self) -> int:
+        return len(self.learned)
+
+
+def transcripts(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """The files meant by some names: files, folders with all below, patterns. The oldest first."""
+    found: dict[Path, None] = {}
+    for name in given:
+        path = Path(name).expanduser()
+        matches = [path] if path.exists() else [Path(one) for one in sorted(glob(str(path), recursive=True))]
+        if not matches:
+            raise NothingToObserve(str(name))
+        for match in matches:
+            inside = sorted(match.rglob("*")) if match.is_dir() else [match]
+            found.update((one, None) for one in inside if match == one or one.name.endswith(ENDINGS))
+    files = [path for path in found if path.is_file()]
+    if not files:
+        raise NothingToObserve(", ".join(str(name) for name in given))
+    return sorted(files, key=lambda path: (path.stat().st_mtime, str(path)))
+
+
+def replay(
+    files: Sequence[Path], learn: Callable[[Watch], Learned], *, kind: str, progress: Progress = lambda done, of: None
+) -> Replayed:
+    """Learn from transcripts, session by session, each once its file is read."""
+    done = Replayed()
+    total = sum(path.stat().st_size for path in files)
+    read_ = 0
+    for path in files:
+        progress(read_, total)
+        _file(path, learn, kind, done)
+        read_ += path.stat().st_size
+    progress(total, total)
+    return done
+
+
+def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, kind: str, idle: float = IDLE) -> Replayed:
+    """Learn from the spooled sessions that are over. What was learnt from is set aside for a day, then deleted."""
+    done = Replayed()
+    spool, aside = folder / SPOOL, folder / SPOOL / "learnt"
+    for path in sorted(spool.glob("*.jsonl")) if spool.is_dir() else ():
+        before = path.stat()
+        if now - before.st_mtime < idle and not _over(path):
+            done.waiting += 1
+            continue
+        earlier = aside / path.name
+        if _file(path, learn, kind, done, first=earlier if earlier.exists() else None):
+            _set_aside(path, earlier, before.st_size)
+    for old in sorted(aside.glob("*.jsonl")) if aside.is_dir() else ():
+        if now - old.stat().st_mtime > KEPT:
+            old.unlink(missing_ok=True)
+    return done
+
+
+def _over(path: Path) -> bool:
+    try:
+        with _opened(path) as lines:
+            return hook.ended(lines)
+    except OSError:
+        return False
+
+
+def _file(
+    path: Path, learn: Callable[[Watch], Learned], kind: str, done: Replayed, *, first: Path | None = None
+) -> bool:
+    """Learn from one file; False when nothing could be learnt from it. `first` is what went before it."""
+    tally = Tally()
+    watches: dict[str, Watch] = {}
+    try:
+        for watched in _watched([one for one in (first, path) if one is not None], tally, watches, kind):
+            done.learned.append(learn(watched))
+    except (OSError, EOFError, gzip.BadGzipFile) as trouble:
+        done.skipped[str(path)] = str(trouble) or type(trouble).__name__
+    done.files += 1
+    done.lines += tally.lines
+    done.broken += tally.broken
+    done.unknown.update(tally.unknown)
+    if not watches and str(path) not in done.skipped:
+        done.skipped[str(path)] = "no session in it that any reader knows"
+    for watch in sorted(watches.values(), key=lambda one: (one.started or 0.0, one.session)):
+        done.events += watch.events
+        done.slow += watch.slow
+        done.learned.append(learn(watch))
+    return bool(watches)
+
+
+def _watched(paths: Sequence[Path], tally: Tally, watches: dict[str, Watch], kind: str) -> Iterator[Watch]:
+    """Feed the events of some files to the watches of their sessions; one too many is given up to be learnt from."""
+    for path in paths:
+        with _opened(path) as lines:
+            opening, stream = sniff.opened(lines)
+            host = sniff.sniff(opening) or ""
+            for event in sniff.read(stream, tally=tally):
+                watch = watches.get(event.session)
+                if watch is None:
+                    if len(watches) >= OPEN:
+                        yield watches.pop(next(iter(watches)))
+                    watch = watches[event.session] = Watch(event.session, host=host.replace("_", "-"), kind=kind)
+                watch.feed(event)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Iterable[str]]:
+    """The lines of a file, packed or not; bytes that are no text become marks, and no line is read without bound."""
+    packed = path.name.endswith(".gz")
+    with (
+        gzip.open(path, "rt", encoding="utf-8", errors="replace")
+        if packed
+        else path.open(encoding="utf-8", errors="replace") as file
+    ):
+        yield iter(lambda: file.readline(_LINE), "")
+
+
+def _set_aside(path: Path, aside: Path, size: int) -> None:
+    """Keep what was learnt from, unless more was written meanwhile: then all of it is read again the next time."""
+    try:
+        if path.stat().st_size != size:
+            return
+        aside.parent.mkdir(mode=0o700, exist_ok=True)
+        if aside.exists():
+            with aside.open("ab") as kept:
+                kept.write(path.read_bytes())
+            path.unlink()
+        else:
+            os.replace(path, aside)
+            os.utime(aside)
+    except FileNotFoundError:
+        pass  # another process was faster

@@ -1,0 +1,54 @@
+"""The review queue: what was inferred and waits for a person, with what speaks for it and what it saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recollect.core.query import Filter
+from recollect.core.records import Memory
+from recollect.core.scope import Source, Status
+from recollect.observer.room import Room
+
+_WAITING = Filter(
+    statuses=frozenset({Status.CANDIDATE, Status.ACTIVE, Status.DISPUTED}),
+    sources=frozenset({Source.OBSERVER_INFERRED, Source.MCP_AUTO, Source.AGENT_EXPLICIT}),
+    needs_review=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A memory that waits for review. `saves` is about how many tokens each further time would cost without it."""
+
+    memory: Memory
+    sessions: tuple[str, ...]
+    steps: int
+    saves: int
+
+    @property
+    def tainted(self) -> bool:
+        return bool(self.memory.attributes.get("tainted"))
+
+
+def waiting(room: Room, *, limit: int, skip: int = 0) -> list[Waiting]:
+    """What waits, what a person said first, then by confidence, then by age."""
+    found = room.store.memories.page(_WAITING, room.project, limit=limit, skip=skip).memories
+    ranked = sorted(found, key=lambda one: (-one.confidence, one.created_at, one.id))
+    return [_waiting(one, room) for one in ranked]
+
+
+def count(room: Room) -> int:
+    """How many wait."""
+    return room.store.memories.count(_WAITING, room.project)
+
+
+def _waiting(memory: Memory, room: Room) -> Waiting:
+    evidence = [one for one in memory.attributes.get("evidence", ()) if isinstance(one, dict)]
+    steps = sum(max(1, len(one.get("steps", ()))) for one in evidence)
+    cost = 0.0
+    for one in evidence:
+        session = room.store.observed.session(str(one.get("session")), room.project)
+        if session is not None and session.steps:
+            cost += session.tokens / session.steps * max(1, len(one.get("steps", ())))
+    saves = round(cost / len(evidence)) if evidence else 0
+    return Waiting(memory, tuple(str(one.get("session")) for one in evidence), steps, saves)
