@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from recollect.observer.deeds import deed
 from recollect.observer.events import Event, Reasoning, ToolCall, ToolResult, UserText
 from recollect.observer.pad import Pad
+from recollect.observer.promote import Learned
 from recollect.observer.signals.note import Signal
+
+Learn = Callable[..., Learned]
 
 
 class Session:

@@ -36,7 +36,7 @@ class Learned:
     """What one session taught: memories added, memories borne out, and what was left out and why."""
 
     session: str
-    known: bool = False  # more of this session was known already, so nothing was done
+    known: bool = False  # all of this session was known already, so nothing was done
     added: tuple[Kept, ...] = ()
     reinforced: tuple[Kept, ...] = ()
     left_out: Counter[str] = field(default_factory=Counter)
@@ -46,6 +46,9 @@ class Learned:
 def promote(seen: Contribution, room: Room) -> Learned:
     """Write down what the session adds to the statistics, and what may be learnt from it. Again: changes nothing."""
     learned = Learned(seen.session.id)
+    if _seen_before(seen, room):
+        learned.known = True
+        return learned
     found = hunches(seen, Past(room.store.observed, room.project, seen))
     asked = _asked(found, seen.session.kind, learned)
     valid = validated(asked, Outcome(seen.session.outcome), learned)
@@ -64,6 +67,12 @@ def promote(seen: Contribution, room: Room) -> Learned:
     learned.notes = (note,) if note else ()
     learned.left_out = +learned.left_out
     return learned
+
+
+def _seen_before(seen: Contribution, room: Room) -> bool:
+    """Was exactly this told before? How long watching took does not count."""
+    before = room.store.observed.get(seen.session.id, room.project)
+    return before is not None and replace(before, session=replace(before.session, slow=seen.session.slow)) == seen
 
 
 def _asked(found: Sequence[Hunch], kind: str, learned: Learned) -> list[Hunch]:

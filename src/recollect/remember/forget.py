@@ -38,6 +38,7 @@ def forget(store: Store, id: str, hand: Hand) -> Forgotten:
             store.memories.delete(memory)
             store.entities.drop_unmentioned(memory.entities)
             store.links.forget(memory.id)
+            _erase_observed(store, memory)
             store.ledger.erase_bodies(memory.id)
             store.turns.forget(texts)
             store.working.forget(texts)
@@ -51,6 +52,15 @@ def forget(store: Store, id: str, hand: Hand) -> Forgotten:
     except StoreError as error:  # it is forgotten all the same; the next one tries again
         return Forgotten(forgotten, str(error))
     return Forgotten(forgotten, "" if clean else "another process is reading; the log is emptied by the next write")
+
+
+def _erase_observed(store: Store, memory: Memory) -> None:
+    """What the observer drew it from goes too."""
+    if signal := memory.attributes.get("signal"):
+        trigger = memory.attributes.get("trigger", {})
+        store.observed.erase(
+            str(signal), memory.provenance, str(trigger.get("fingerprint", "")), store.project
+        )  # fmt: skip
 
 
 def _ever_said(store: Store, memory: Memory) -> list[str]:

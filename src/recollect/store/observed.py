@@ -75,6 +75,16 @@ class Observed(Patterns):
         for statement in self._DROP:
             self._engine.execute(statement, {"project": project, "session": session})
 
+    _ERASE = "delete from observed_signals where project = :project and session = :session and name = :name"
+    _ERASE_TROUBLE = "delete from observed_errors where project = :project and fingerprint = :fingerprint"
+
+    def erase(self, signal: str, sessions: Iterable[str], fingerprint: str, project: str) -> None:
+        """Remove what a forgotten memory was drawn from: a person's words must not linger in the statistics."""
+        for session in sessions:
+            self._engine.execute(self._ERASE, {"project": project, "session": session, "name": signal})
+        if fingerprint:
+            self._engine.execute(self._ERASE_TROUBLE, {"project": project, "fingerprint": fingerprint})
+
     _ONE = f"select {_SESSIONS.columns} from observed_sessions where project = :project and id = :session"
 
     def get(self, session: str, project: str) -> Contribution | None:

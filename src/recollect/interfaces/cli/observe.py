@@ -77,7 +77,7 @@ def _tell(done: Replayed, console: Console, *, every: bool) -> None:
         console.line(f"  left out: {times} {reason}")
     known = sum(one.known for one in done.learned)
     if known:
-        console.line(f"  {known} session(s) were known in greater length already")
+        console.line(f"  {known} session{'' if known == 1 else 's'} known already")
     if done.waiting:
         console.line(f"  {done.waiting} session(s) are still going on")
     for path, why in list(done.skipped.items())[:_SKIPPED]:

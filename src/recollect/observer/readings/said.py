@@ -32,7 +32,7 @@ _SAYS_WHAT = Lazy(r"\b(?:not|instead|rather than|needs? to|must|only|already|bec
 _PASSING = Lazy(
     r"\blet me\b|\bI(?:'ll| will| need to| should)\b|\bjust (?:let me know|tell me|checking)|\bthis is fine\b"
     r"|\bthanks?\b|\bwrite the plan\b|\bgo ahead\b|\bcontinue\b|\bsays:|^implement the following|^\[|^<"
-    r"|\bnever mind\b|\blet's (?:talk|pause|see|test this)|^(?:oh |please )?wait\b|^just to be sure|\bstuff it\b"
+    r"|\bnever mind\b|\blet's (?:talk|pause|see|test this)|^just to be sure|\bstuff it\b|\bplease wait\b|^wait please"
 )
 _ASKS = Lazy(
     r"^\W{0,3}(?:(?:hmm|ok|ugh|and|but|so)\W{1,3})?(?:how|what|when|who|where|which|did|do|does|is|are|was|were|any|has|have"

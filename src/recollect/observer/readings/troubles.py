@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.observed import Contribution, ErrorSeen
+from recollect.observer.deeds import command_name
 from recollect.observer.hunch import Hunch
 from recollect.observer.past import Past
 from recollect.observer.record import SAME_FILE, THEN
@@ -131,7 +132,7 @@ def _general(one: ErrorSeen) -> str:
             continue
         parts.append(f"{tool} {_PLACE.sub('N', plain_command(what))}".strip() if one.words else deed)
     ran = tuple(dict.fromkeys(parts))
-    if one.words and len(ran) == 1 and ran[0].partition(" ")[2].startswith(one.words):
+    if one.words and len(ran) == 1 and command_name(ran[0].partition(" ")[2]) == one.words:
         same_words = ran[0].partition(" ")[2].removesuffix(" N") == one.words
         return "" if same_words or not _MISUSE.search(one.example[:300].casefold()) else ran[0]
     if not one.words and ran == (f"{one.tool} {SAME_FILE}",):

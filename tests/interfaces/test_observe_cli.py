@@ -1,0 +1,142 @@
+"""`observe`, `review` and `status` as a person or a script meets them."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.interfaces.cli import main
+
+
+class Shell:
+    def __init__(self, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.store = store
+        self._capsys = capsys
+        self.out = self.err = ""
+
+    def __call__(self, *words: str) -> int:
+        try:
+            code = main([*words, "--store", str(self.store)])
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        self.out, self.err = self._capsys.readouterr()
+        return code
+
+    def json(self, *words: str) -> Any:
+        assert self(*words, "--json") == 0, self.err
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def sh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
+    shell = Shell(tmp_path / "p" / ".recollect" / "memory.db", capsys)
+    assert shell("init") == 0
+    return shell
+
+
+def transcript(path: Path, *sessions: str, outside: bool = False) -> Path:
+    rows: list[dict[str, Any]] = []
+    for number, session in enumerate(sessions):
+        at = 1_700_000_000 + 1000 * number
+        if outside:
+            rows.append({"k": "tool", "s": session, "ts": at, "id": "w", "tool": "WebFetch",
+                         "args": {"url": "https://x.example"}, "result": "text"})  # fmt: skip
+        rows += [
+            {"k": "tool", "s": session, "ts": at + 1, "id": "1", "tool": "Bash", "error": True,
+             "args": {"command": "rtk bun run lint"}, "result": "error: unrecognized subcommand 'bun'"},
+            {"k": "tool", "s": session, "ts": at + 2, "id": "2", "tool": "Bash", "result": "ok", "error": False,
+             "args": {"command": "bun run lint"}},
+        ]  # fmt: skip
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def test_observe_tells_what_was_learnt_and_why_and_status_counts_it(sh: Shell, tmp_path: Path) -> None:
+    assert sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2"))) == 0
+    assert "2 sessions from 1 file: 1 new, 0 borne out." in sh.out
+    assert "`rtk bun` fails here" in sh.out
+    assert "seen in 2 sessions" in sh.out
+    assert "left out: 1 seen in too few sessions" in sh.out
+    status = sh.json("status")["observer"]
+    assert (status["sessions"], status["calls"], status["errors"], status["waiting"]) == (2, 4, 2, 1)
+    assert sh("status") == 0
+    assert "1 waiting for `recollect review`" in sh.out
+    assert sh("observe", str(tmp_path / "t.jsonl")) == 0
+    assert "2 sessions known already" in sh.out
+
+
+def test_observe_without_a_file_or_with_one_that_is_not_there_says_what_to_do(sh: Shell, tmp_path: Path) -> None:
+    assert sh("observe") == 2
+    assert "--spool" in sh.err
+    assert sh("observe", str(tmp_path / "none.jsonl")) == 3
+    assert "There is no transcript" in sh.err
+    assert sh("observe", str(transcript(tmp_path / "t.jsonl", "s1")), "--type", "party") == 2
+    assert "build" in sh.err
+
+
+def test_the_spool_is_drained_by_the_command_that_hooks_start(sh: Shell) -> None:
+    spool = sh.store.parent / "spool"
+    spool.mkdir()
+    end = {"session_id": "s1", "cwd": "/p", "hook_event_name": "SessionEnd"}
+    call = {"session_id": "s1", "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": "Read",
+            "tool_input": {"file_path": "/p/a.py"}, "tool_use_id": "t", "tool_response": {"stdout": "x"}}  # fmt: skip
+    lines = [{"v": 1, "host": "claude-code", "at": 1000.0, "payload": payload} for payload in (call, end)]
+    (spool / "s.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    assert sh.json("observe", "--spool")["sessions"] == 1
+    assert not (spool / "s.jsonl").exists()
+    assert sh.json("status")["observer"]["calls"] == 1
+
+
+def test_a_review_can_be_scripted(sh: Shell, tmp_path: Path) -> None:
+    sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2")))
+    listed = sh.json("review")
+    (one,) = listed["waiting"]
+    assert (one["sessions"], one["tainted"], listed["total"]) == (["s1", "s2"], False, 1)
+    id = one["memory"]["id"]
+    assert sh.json("review", "--confirm", id) == {"confirmed": [id], "rejected": [], "waiting": 0}
+    assert [hit["memory"]["id"] for hit in sh.json("recall", "rtk bun fails")["hits"]] == [id]
+
+
+def test_confirming_all_leaves_out_what_came_from_outside_unless_told(sh: Shell, tmp_path: Path) -> None:
+    sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2", outside=True)))
+    assert sh.json("review", "--all-confirm")["confirmed"] == []
+    assert sh("review", "--list") == 0
+    assert "careful: learnt after WebFetch https://x.example" in sh.out
+    assert len(sh.json("review", "--all-confirm", "--tainted")["confirmed"]) == 1
+
+
+class Person(io.StringIO):
+    """Somebody at a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "told", "status"),
+    [
+        ("c\n", "1 confirmed", "active"),
+        ("r\n", "1 rejected", "rejected"),
+        ("l\n", "1 left for later", "candidate"),
+        ("x\nc\n", "1 confirmed", "active"),
+        ("e\nUse bun itself, rtk does not know it.\n", "1 edited", "active"),
+        ("a\n", "1 confirmed", "active"),
+        ("", "1 left for later", "candidate"),
+    ],
+)
+def test_a_person_walks_through_the_queue(
+    sh: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, told: str, status: str
+) -> None:
+    sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2")))
+    monkeypatch.setattr("sys.stdin", Person(typed))
+    assert sh("review") == 0
+    assert told in sh.out
+    monkeypatch.undo()
+    found = sh.json("list", "--status", "any")["memories"][0]
+    assert found["status"] == status
+    if typed.startswith("e"):
+        assert found["content"] == "Use bun itself, rtk does not know it."

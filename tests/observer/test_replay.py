@@ -1,0 +1,237 @@
+"""Transcripts from files, folders and patterns; the spool of hooks; files that are broken, packed or still growing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.app import Recollect
+from recollect.core.errors import NothingToObserve, StoreError
+from recollect.core.query import Filter
+from recollect.core.records import Memory
+from recollect.core.scope import Status
+from recollect.observer.readers import sniff
+from recollect.observer.readers.lines import Tally
+from recollect.observer.replay import drain
+from recollect.observer.watch import Watch
+
+ANY = Filter(statuses=frozenset(Status))
+
+
+def plain(session: str, *, at: float = 1000.0, extra: int = 0) -> list[str]:
+    rows: list[dict[str, Any]] = [
+        {"k": "user", "s": session, "ts": at, "text": "lint it"},
+        {"k": "tool", "s": session, "ts": at + 1, "id": "1", "tool": "Bash", "args": {"command": "rtk bun run lint"},
+         "result": "error: unrecognized subcommand 'bun'", "error": True},
+        {"k": "tool", "s": session, "ts": at + 2, "id": "2", "tool": "Bash", "args": {"command": "bun run lint"},
+         "result": "ok", "error": False},
+    ]  # fmt: skip
+    rows += [{"k": "tool", "s": session, "ts": at + 3 + n, "id": f"x{n}", "tool": "Read",
+              "args": {"file_path": f"{n}.py"}, "result": "ok"} for n in range(extra)]  # fmt: skip
+    return [json.dumps(row) for row in rows]
+
+
+def hooked(session: str, *, end: bool = True, extra: int = 0) -> list[str]:
+    def told(event: str, **payload: Any) -> str:
+        whole = {"session_id": session, "cwd": "/p", "hook_event_name": event, **payload}
+        return json.dumps({"v": 1, "host": "claude-code", "at": 1000.0, "payload": whole})
+
+    bad, good = {"command": "rtk bun run lint"}, {"command": "bun run lint"}
+    lines = [
+        told("UserPromptSubmit", prompt="lint it"),
+        told("PreToolUse", tool_name="Bash", tool_input=bad, tool_use_id="1"),
+        told("PostToolUseFailure", tool_name="Bash", tool_input=bad, tool_use_id="1",
+             error="error: unrecognized subcommand 'bun'"),
+        told("PreToolUse", tool_name="Bash", tool_input=good, tool_use_id="2"),
+        told("PostToolUse", tool_name="Bash", tool_input=good, tool_use_id="2", tool_response={"stdout": "ok"}),
+    ]  # fmt: skip
+    lines += [
+        told("PostToolUse", tool_name="Read", tool_input={"file_path": f"/p/{n}.py"}, tool_use_id=f"x{n}",
+             tool_response={"stdout": "ok"}) for n in range(extra)
+    ]  # fmt: skip
+    return [*lines, told("SessionEnd", reason="exit")] if end else lines
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def contents(memory: Recollect) -> list[Memory]:
+    return list(memory.list(ANY).memories)
+
+
+def test_a_folder_is_read_with_all_below_it_and_what_was_learnt_can_be_told(memory: Recollect, tmp_path: Path) -> None:
+    write(tmp_path / "t" / "a.jsonl", plain("s1"))
+    write(tmp_path / "t" / "deep" / "b.jsonl", plain("s2", at=2000.0))
+    (tmp_path / "t" / "notes.txt").write_text("not a transcript")
+    with gzip.open(tmp_path / "t" / "c.jsonl.gz", "wt", encoding="utf-8") as packed:
+        packed.write("\n".join(plain("s3", at=3000.0)))
+    steps: list[tuple[int, int]] = []
+    done = memory.observer.replay([tmp_path / "t"], progress=lambda at, of: steps.append((at, of)))
+    assert (done.files, done.sessions, done.broken) == (3, 3, 0)
+    assert steps[-1][0] == steps[-1][1] > 0
+    (found,) = contents(memory)
+    assert "`rtk bun` fails here" in found.content
+    assert found.provenance == ("s1", "s2", "s3")
+
+
+def test_patterns_name_files_and_nothing_there_is_an_error_with_a_way_out(memory: Recollect, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", plain("s1"))
+    write(tmp_path / "b.jsonl", plain("s2"))
+    assert memory.observer.replay([f"{tmp_path}/*.jsonl"]).sessions == 2
+    with pytest.raises(NothingToObserve, match="nowhere") as caught:
+        memory.observer.replay([tmp_path / "nowhere"])
+    assert "claude" in caught.value.hint.lower()
+
+
+def test_replaying_the_same_files_changes_nothing(memory: Recollect, tmp_path: Path) -> None:
+    for number in range(4):
+        write(tmp_path / f"{number}.jsonl", plain(f"s{number}", at=1000.0 * number))
+    memory.observer.replay([tmp_path])
+    before = (contents(memory), memory.history(limit=500))
+    again = memory.observer.replay([tmp_path])
+    assert all(one.known for one in again.learned)
+    assert (contents(memory), memory.history(limit=500)) == before
+
+
+def test_several_sessions_in_one_file_are_several_sessions(memory: Recollect, tmp_path: Path) -> None:
+    mixed = [line for pair in zip(plain("s1"), plain("s2"), strict=True) for line in pair]
+    assert memory.observer.replay([write(tmp_path / "a.jsonl", mixed)]).sessions == 2
+
+
+def test_broken_files_are_named_and_the_rest_is_learnt(memory: Recollect, tmp_path: Path) -> None:
+    write(tmp_path / "good.jsonl", plain("s1"))
+    cut = "\n".join(plain("s2"))[:-40]
+    (tmp_path / "cut.jsonl").write_text(cut)
+    (tmp_path / "binary.jsonl").write_bytes(random.Random(1).randbytes(200_000))
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    (tmp_path / "packed.jsonl.gz").write_bytes(b"\x1f\x8bnot really")
+    done = memory.observer.replay([tmp_path])
+    assert {Path(name).name for name in done.skipped} == {"binary.jsonl", "empty.jsonl", "packed.jsonl.gz"}
+    assert {one.session for one in done.learned} == {"s1", "s2"}
+    assert done.broken > 0
+
+
+def test_an_answer_of_ten_megabytes_in_a_transcript_is_no_trouble(memory: Recollect, tmp_path: Path) -> None:
+    huge = {
+        "k": "tool",
+        "s": "s1",
+        "ts": 1,
+        "id": "9",
+        "tool": "Bash",
+        "args": {"command": "yes"},
+        "result": "y" * 10**7,
+    }
+    done = memory.observer.replay([write(tmp_path / "a.jsonl", [*plain("s1"), json.dumps(huge)])])
+    assert done.sessions == 1
+    seen = memory.store.observed.get("s1", "test")
+    assert seen is not None
+    assert seen.session.tokens > 2_000_000
+
+
+# --- the spool ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path / ".recollect" / "memory.db"
+
+
+def spooled(project: Path, name: str, lines: list[str], *, age: float = 0.0) -> Path:
+    path = write(project.parent / "spool" / f"{name}.jsonl", lines)
+    if age:
+        os.utime(path, (path.stat().st_mtime - age, path.stat().st_mtime - age))
+    return path
+
+
+def test_a_spooled_session_is_learnt_when_it_ended_or_fell_silent_and_not_before(project: Path) -> None:
+    with recollect.open(project, project="test") as memory:
+        over = spooled(project, "over", hooked("s1"))
+        silent = spooled(project, "silent", hooked("s2", end=False), age=3600.0)
+        going = spooled(project, "going", hooked("s3", end=False))
+        done = memory.observer.drain()
+        assert {one.session for one in done.learned} == {"s1", "s2"}
+        assert done.waiting == 1
+        assert (over.exists(), silent.exists(), going.exists()) == (False, False, True)
+        assert memory.observer.statistics().sessions == 2
+        assert len(contents(memory)) == 1
+
+
+def test_a_spool_file_stays_when_what_it_told_could_not_be_stored(project: Path) -> None:
+    with recollect.open(project, project="test") as memory:
+        path = spooled(project, "s", hooked("s1"))
+
+        def fail(watch: Watch) -> Any:
+            raise StoreError("The disk is full.")
+
+        with pytest.raises(StoreError, match="disk is full"):
+            drain(project.parent, fail, now=1.0, kind="build")
+        assert path.exists()
+        assert memory.observer.drain().sessions == 1
+
+
+def test_a_session_that_is_resumed_after_it_was_learnt_counts_as_one_whole_session(project: Path) -> None:
+    with recollect.open(project, project="test") as memory:
+        whole = hooked("s1", extra=4)
+        spooled(project, "s", hooked("s1"))
+        memory.observer.drain()
+        spooled(project, "s", whole[5:])
+        memory.observer.drain()
+        seen = memory.store.observed.get("s1", "test")
+        assert seen is not None
+        assert (seen.session.calls, seen.session.errors) == (6, 1)
+        assert len(memory.observer.sessions()) == 1
+
+
+def test_what_was_learnt_from_is_deleted_after_a_day(project: Path) -> None:
+    with recollect.open(project, project="test") as memory:
+        spooled(project, "s", hooked("s1"))
+        memory.observer.drain()
+        kept = project.parent / "spool" / "learnt" / "s.jsonl"
+        assert kept.exists()
+        os.utime(kept, (1.0, 1.0))
+        memory.observer.drain()
+        assert not kept.exists()
+
+
+def test_watching_again_from_the_spool_after_a_kill_ends_like_watching_to_the_end(project: Path) -> None:
+    """The spool is the checkpoint: whatever was watched in memory when a process dies is fed again from the file."""
+    with recollect.open(project, project="test") as memory:
+        lines = hooked("s1", extra=3)
+        killed = memory.observer.watch("s1")
+        for event in list(sniff.read(lines, tally=Tally()))[:5]:
+            killed.feed(event)
+        del killed
+        spooled(project, "s", lines)
+        memory.observer.drain()
+        resumed = memory.store.observed.get("s1", "test")
+        whole = memory.observer.watch("s1", host="hook")
+        for event in sniff.read(lines, tally=Tally()):
+            whole.feed(event)
+        assert resumed is not None
+        assert resumed.files == whole.contribution().files
+        assert resumed.errors == whole.contribution().errors
+        assert resumed.signals == whole.contribution().signals
+
+
+def test_a_session_observed_by_hooks_and_then_replayed_from_its_transcript_is_one_session(
+    project: Path, tmp_path: Path
+) -> None:
+    with recollect.open(project, project="test") as memory:
+        spooled(project, "s", hooked("s1"))
+        memory.observer.drain()
+        memory.observer.replay([write(tmp_path / "t.jsonl", plain("s1", extra=6))])
+        assert [(one.id, one.errors) for one in memory.observer.sessions()] == [("s1", 1)]
+
+
+def test_a_memory_without_a_file_has_no_spool(memory: Recollect) -> None:
+    assert memory.observer.drain().sessions == 0
