@@ -33,6 +33,7 @@ TOKEN = 4  # characters per token, the usual estimate
 DWELL_SECONDS, DWELL_TIMES = 120.0, 4.0  # seconds over one file, and times the mean, that count as an anomaly
 ALIKE = 0.85  # share of common words above which two sentences of different agents are the same finding
 SPOKEN = frozenset({"self_correction"})  # signals whose subject is a sentence, which two agents word differently
+DOUBT = 2  # occasions on which it did not hold that are added to every share: three of three may be chance
 TIED = 0.6  # share of one file's changes that come with the other's, above which the two belong together
 MOSTLY = 0.5  # share of the occasions on which something must hold to be told as the usual case
 ALWAYS, OFTEN = 0.8, 0.5  # share of a folder's sessions that use a file always, or often

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from recollect.core.observed import Contribution, ErrorSeen, FileCount, FileSeen, SignalSeen
+from recollect.observer import gate
 from recollect.observer.hunch import Sighting
 from recollect.store.observed import Observed
 
@@ -89,12 +90,13 @@ class Past:
         return here or self._observed.was_changed(path, self._project)
 
     def used_in(self, sessions: Sequence[str], *, share: float) -> dict[str, float]:
-        """The files that more than a share of some sessions used, this one among them, with their share."""
+        """The files that more than a share of some sessions used, with their share; few sessions count for less."""
         here = {one.path for one in self._seen.files} if self._here in sessions else set()
-        least = max(1, int(share * len(sessions)) - 1)
+        every = len(sessions) + gate.DOUBT
+        least = max(1, int(share * every) - 1)
         others = [one for one in sessions if one != self._here]
         used = self._observed.used_in(others, self._project, least=least)
-        shares = {path: (used.get(path, 0) + (path in here)) / len(sessions) for path in {*used, *here}}
+        shares = {path: (used.get(path, 0) + (path in here)) / every for path in {*used, *here}}
         return {path: found for path, found in shares.items() if found > share}
 
     def sighting(self, session: str, steps: tuple[int, ...] = ()) -> Sighting:

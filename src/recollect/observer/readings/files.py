@@ -29,7 +29,7 @@ def changed_together(seen: Contribution, past: Past) -> Iterator[Hunch]:
     for (one, other), ids in sorted(pairs.items()):
         if _obvious(one, other):
             continue
-        with_one, with_other = (len(ids) / max(1, counts[path].edited) for path in (one, other))
+        with_one, with_other = (len(ids) / (counts[path].edited + gate.DOUBT) for path in (one, other))
         if max(with_one, with_other) < gate.TIED:
             continue
         if min(with_one, with_other) >= gate.TIED:

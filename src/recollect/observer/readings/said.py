@@ -15,7 +15,7 @@ from recollect.observer.deeds import command_name, is_shell
 from recollect.observer.hunch import Hunch, Sighting
 from recollect.observer.past import Past
 from recollect.observer.signals.self_correction import FAILED
-from recollect.observer.wording import at, code, quote
+from recollect.observer.wording import at, code, plain_command, quote
 
 _NAME = "self_correction"
 _SPOKEN_WORDS, _OWN_WORDS = 6, 10  # words a sentence needs to stand on its own
@@ -75,7 +75,7 @@ def refusals(seen: Contribution, past: Past) -> Iterator[Hunch]:
             yield _hunch(seen, one, Kind.GOTCHA, text, spoken=True)
         elif is_shell(tool) and command_name(what):
             sightings = tuple(Sighting(id, past_one.steps, past_one.taint) for id, past_one in again[one.subject])
-            text = f"People refuse {code(what)} when an agent tries it: ask before running it."
+            text = f"People refuse {code(plain_command(what))} when an agent tries it: ask before running it."
             yield _hunch(seen, one, Kind.GOTCHA, text, spoken=True, sightings=sightings, least=2)
 
 
