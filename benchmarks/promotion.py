@@ -135,8 +135,7 @@ def borne_out(memory: Memory, later: list[Contribution]) -> float | None:
     if signal == "co_access":
         first, then = _NAMED.findall(memory.content)[:2]
         ways = ((first, then), (then, first)) if "together" in memory.content else ((first, then),)
-        shares = [_share(later, lambda one, a=a: _changed(one, a), lambda one, b=b: _changed(one, b)) for a, b in ways]
-        known = [share for share in shares if share is not None]
+        known = [share for a, b in ways if (share := _together(later, a, b)) is not None]
         return sum(known) / len(known) if known else None
     if memory.kind == Kind.PREFETCH_PATTERN:
         module, first = _NAMED.findall(memory.content)[:2]
@@ -155,6 +154,10 @@ def borne_out(memory: Memory, later: list[Contribution]) -> float | None:
     chance = [c for c in later if named & {f.path for f in c.files}]
     came = [c for c in chance if any(one.name == signal and (named & {*one.paths, one.subject}) for one in c.signals)]
     return float(bool(came)) if chance else None
+
+
+def _together(later: list[Contribution], first: str, then: str) -> float | None:
+    return _share(later, lambda one: _changed(one, first), lambda one: _changed(one, then))
 
 
 def _share(

@@ -116,6 +116,16 @@ class Person(io.StringIO):
         return True
 
 
+def test_progress_is_shown_on_stderr_to_whoever_watches(
+    sh: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = Person()
+    monkeypatch.setattr("sys.stderr", watched)
+    assert sh("observe", str(transcript(tmp_path / "t.jsonl", "s1"))) == 0
+    assert "100% of" in watched.getvalue()
+    assert "%" not in sh.out
+
+
 @pytest.mark.parametrize(
     ("typed", "told", "status"),
     [

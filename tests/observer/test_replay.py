@@ -138,6 +138,22 @@ def test_an_answer_of_ten_megabytes_in_a_transcript_is_no_trouble(memory: Recoll
     assert seen.session.tokens > 2_000_000
 
 
+def test_the_files_of_subagents_belong_to_the_session_they_stand_beside(memory: Recollect, tmp_path: Path) -> None:
+    def told(uuid: str, path: str, **more: Any) -> str:
+        call = {"type": "tool_use", "id": uuid, "name": "Read", "input": {"file_path": path}}
+        message = {"id": uuid, "content": [call]}
+        whole = {"type": "assistant", "sessionId": "s1", "cwd": "/p", "uuid": uuid, "message": message, **more}
+        return json.dumps({**whole, "timestamp": "2026-01-01T00:00:00Z"})
+
+    write(tmp_path / "s1.jsonl", [told("a", "/p/main.py")])
+    helper = [told(f"b{n}", f"/p/{n}.py", isSidechain=True, agentId="helper") for n in range(5)]
+    write(tmp_path / "s1" / "subagents" / "agent-helper.jsonl", helper)
+    for given in (tmp_path, tmp_path / "s1" / "subagents" / "agent-helper.jsonl"):
+        memory.observer.replay([given])
+        (seen,) = memory.observer.sessions()
+        assert (seen.calls, seen.agents) == (6, ("", "helper"))
+
+
 # --- the spool ------------------------------------------------------------------------------------------------------
 
 

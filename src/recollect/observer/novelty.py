@@ -63,7 +63,9 @@ def _again(hunch: Hunch, there: Memory) -> Weighed:
 
 def _said_before(hunch: Hunch, room: Room) -> MemoryId | None:
     """The memory that says the same, whoever taught it."""
-    senses = replace(room.senses(), recipe=RECIPES["duplicates"], reranker=None, writer=None)
+    senses = replace(
+        room.senses(), recipe=RECIPES["duplicates"], reranker=None, writer=None, changes=None, anchors=None
+    )  # whether a memory is outdated is another question, and asking costs
     asked = Query(hunch.text, k=_LOOKED_AT, filter=Filter(statuses=OPEN), explicit=False)
     for hit in recall(asked, senses, now=room.clock()).hits:
         known = hit.memory

@@ -22,6 +22,7 @@ from recollect.observer.watch import Watch
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".traj", ".json.gz")
 SPOOL = "spool"
+SUBAGENTS = "subagents"
 IDLE = 30 * 60.0  # seconds without a new line after which a session is taken to be over
 KEPT = 24 * 3600.0  # seconds a spool file is kept after it was learnt from, in case its session is resumed
 OPEN = 1_000  # sessions of one file that are watched at once
@@ -71,14 +72,24 @@ def replay(
 ) -> Replayed:
     """Learn from transcripts, session by session, each once its file is read."""
     done = Replayed()
-    total = sum(path.stat().st_size for path in files)
-    read_ = 0
-    for path in files:
-        progress(read_, total)
-        _file(path, learn, kind, done)
-        read_ += path.stat().st_size
-    progress(total, total)
+    units = together(files)
+    sizes = [sum(path.stat().st_size for path in unit) for unit in units]
+    for number, unit in enumerate(units):
+        progress(sum(sizes[:number]), sum(sizes))
+        _unit(unit, learn, kind, done)
+    progress(sum(sizes), sum(sizes))
     return done
+
+
+def together(files: Sequence[Path]) -> list[list[Path]]:
+    """The files of each session: its transcript, then those of its subagents, which some hosts keep in a folder."""
+    units: dict[Path, list[Path]] = {}
+    for path in files:
+        main = path.parent.parent.with_suffix(path.suffix) if path.parent.name == SUBAGENTS else path
+        unit = units.setdefault(main, [main] if main.is_file() else [])
+        if path != main:
+            unit.append(path)
+    return list(units.values())
 
 
 def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, kind: str, idle: float = IDLE) -> Replayed:
@@ -91,7 +102,7 @@ def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, kind: 
             done.waiting += 1
             continue
         earlier = aside / path.name
-        if _file(path, learn, kind, done, first=earlier if earlier.exists() else None):
+        if _unit([*([earlier] if earlier.exists() else []), path], learn, kind, done):
             _set_aside(path, earlier, before.st_size)
     for old in sorted(aside.glob("*.jsonl")) if aside.is_dir() else ():
         if now - old.stat().st_mtime > KEPT:
@@ -107,23 +118,22 @@ def _over(path: Path) -> bool:
         return False
 
 
-def _file(
-    path: Path, learn: Callable[[Watch], Learned], kind: str, done: Replayed, *, first: Path | None = None
-) -> bool:
-    """Learn from one file; False when nothing could be learnt from it. `first` is what went before it."""
+def _unit(paths: Sequence[Path], learn: Callable[[Watch], Learned], kind: str, done: Replayed) -> bool:
+    """Learn from the files of one session, or of several; False when nothing could be learnt from them."""
     tally = Tally()
     watches: dict[str, Watch] = {}
+    name = str(paths[-1])
     try:
-        for watched in _watched([one for one in (first, path) if one is not None], tally, watches, kind):
+        for watched in _watched(paths, tally, watches, kind):
             done.learned.append(learn(watched))
     except (OSError, EOFError, gzip.BadGzipFile) as trouble:
-        done.skipped[str(path)] = str(trouble) or type(trouble).__name__
-    done.files += 1
+        done.skipped[name] = str(trouble) or type(trouble).__name__
+    done.files += len(paths)
     done.lines += tally.lines
     done.broken += tally.broken
     done.unknown.update(tally.unknown)
-    if not watches and str(path) not in done.skipped:
-        done.skipped[str(path)] = "no session in it that any reader knows"
+    if not watches and name not in done.skipped:
+        done.skipped[name] = "no session in it that any reader knows"
     for watch in sorted(watches.values(), key=lambda one: (one.started or 0.0, one.session)):
         done.events += watch.events
         done.slow += watch.slow

@@ -14,7 +14,7 @@ from recollect.core.observed import Contribution, SessionSeen, SignalSeen
 from recollect.observer.early import Acute, acute
 from recollect.observer.events import Event, Outcome, SessionComplete, ToolCall, ToolResult
 from recollect.observer.merge import merge
-from recollect.observer.pad import BUDGET, Pad, tainted
+from recollect.observer.pad import BOUND, BUDGET, Pad, tainted
 from recollect.observer.record import Recorder, safe
 from recollect.observer.signals.note import Signal
 from recollect.observer.signals.parallel_conflict import ParallelConflict
@@ -37,7 +37,7 @@ class Watch:
         self.slow = 0
         self.troubles: Counter[str] = Counter()
         self._clock = clock
-        self._pads: dict[str, Pad] = {"": Pad(session, clock=clock)}
+        self._pads: dict[str, Pad] = {"": Pad(session, bound=BOUND // 2, clock=clock)}  # together within the bound
         self._recorder = Recorder()
         self._conflicts = ParallelConflict()
         self._callers: dict[str, str] = {}
@@ -153,7 +153,7 @@ class Watch:
         if found is None:
             if len(self._pads) >= AGENTS:
                 return self._pads[""]
-            found = self._pads[agent] = Pad(self.session, clock=self._clock)
+            found = self._pads[agent] = Pad(self.session, bound=BOUND // 2 // AGENTS, clock=self._clock)
         return found
 
     def _notice(self, event: Event) -> None:

@@ -172,7 +172,7 @@ class Observed(Patterns):
         select t.session, {", ".join(f"t.{name}" for name in _ERRORS.columns.split(", "))} from observed_errors t
           join observed_sessions o on o.project = t.project and o.id = t.session
          where t.project = :project and t.fingerprint in (select value from json_each(:keys))
-         order by coalesce(o.started, 0), o.id, t.rowid
+         order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
     def troubles(self, fingerprints: Iterable[str], project: str) -> list[tuple[str, ErrorSeen]]:
@@ -291,7 +291,7 @@ class Observed(Patterns):
 
     _TALLY = """
         select count(*), coalesce(sum(calls), 0), coalesce(sum(errors), 0), coalesce(sum(events), 0),
-               coalesce(sum(slow), 0), coalesce(sum(taint <> ''), 0), max(started) / 1000.0,
+               coalesce(sum(slow), 0), coalesce(sum(case when taint <> '' then 1 else 0 end), 0), max(started) / 1000.0,
                (select count(*) from observed_promotions where project = :project)
           from observed_sessions where project = :project
     """

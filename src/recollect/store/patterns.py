@@ -28,7 +28,8 @@ class Patterns:
         self._engine = engine
 
     _FILE_COUNTS = f"""
-        select t.path, max(t.module), count(*) as sessions, sum(t.reads), sum(t.edits), sum(t.edits > 0), {_LAST}
+        select t.path, max(t.module), count(*) as sessions, sum(t.reads), sum(t.edits),
+               sum(case when t.edits > 0 then 1 else 0 end), {_LAST}
         {_FROM.format(table="observed_files")} and (:module is null or t.module = :module)
           and (:paths is null or t.path in (select value from json_each(:paths)))
         group by t.path order by sessions desc, t.path
@@ -50,7 +51,9 @@ class Patterns:
                 for path, folder, sessions, reads, edits, edited, last in rows]  # fmt: skip
 
     _PAIR_COUNTS = f"""
-        select t.one, t.other, count(*) as sessions, sum(t.forward > t.backward), sum(t.backward > t.forward),
+        select t.one, t.other, count(*) as sessions,
+               sum(case when t.forward > t.backward then 1 else 0 end),
+               sum(case when t.backward > t.forward then 1 else 0 end),
                avg(t.steps), avg(t.seconds), {_LAST}
         {_FROM.format(table="observed_pairs")}
           and (:paths is null or t.one in (select value from json_each(:paths))
@@ -72,7 +75,7 @@ class Patterns:
         select t.tool, t.words, t.fingerprint, t.shape, t.example, t.files, t.times, t.resolution,
                o.started / 1000.0
         {_FROM.format(table="observed_errors")} and (:tool is null or t.tool = :tool)
-        order by coalesce(o.started, 0), o.id, t.rowid
+        order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
     def errors(
@@ -82,7 +85,7 @@ class Patterns:
         rows = self._engine.rows(self._TROUBLES, {**_asked(project, before), "tool": tool})
         grouped: dict[tuple[str, str, str], list[tuple[str, str, str, int, str, float | None]]] = {}
         for tool_name, words, fingerprint, *rest in rows:
-            grouped.setdefault((tool_name, words, fingerprint), []).append(tuple(rest))  # type: ignore[arg-type]
+            grouped.setdefault((tool_name, words, fingerprint), []).append(tuple(rest))
         found = [_trouble(key, seen) for key, seen in grouped.items() if len(seen) >= least]
         return sorted(found, key=lambda one: (-one.sessions, -one.times, one.tool, one.words, one.fingerprint))
 
