@@ -295,6 +295,21 @@ def test_a_file_that_is_not_there_is_told_once_two_sessions_looked_for_it(memory
     ]
 
 
+def test_what_a_message_proposes_instead_of_a_missing_file_is_told(memory: Recollect, learn: Learn) -> None:
+    learn(Session("s1").read(".golangci.yml", "File does not exist.", error=True))
+    learn(Session("s2").read(".golangci.yml", "File does not exist. Did you mean .golangci.yaml?", error=True))
+    assert [one.content for one in everything(memory)] == [
+        "There is no `.golangci.yml` here, though agents keep looking for it. It is `.golangci.yaml`."
+    ]
+
+
+def test_a_folder_that_work_is_done_in_is_not_missing(memory: Recollect, learn: Learn) -> None:
+    learn(Session("s0").edit("src/cart/list.py"))
+    for number in range(3):
+        learn(Session(f"s{number + 1}").call("Grep", "Path does not exist: ./src/cart", error=True, pattern="x"))
+    assert [one for one in everything(memory) if "There is no" in one.content] == []
+
+
 def test_a_failing_test_or_a_compile_error_is_work_and_no_lesson(memory: Recollect, learn: Learn) -> None:
     for number in range(4):
         session = Session(f"s{number}")

@@ -57,6 +57,12 @@ class Past:
             found[key].append((self._here, one))
         return found
 
+    def troubles_about(self, paths: Iterable[str]) -> list[tuple[str, ErrorSeen]]:
+        """Earlier sessions that had any trouble with some files."""
+        wanted = set(paths)
+        found = self._observed.troubles_about(wanted, self._project) if wanted else []
+        return [(session, one) for session, one in found if session != self._here]
+
     def changed_together(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """The sessions in which two files that this session changed were changed close to each other; this one last."""
         changed = {one.path for one in self._seen.files if one.edits}

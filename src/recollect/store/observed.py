@@ -180,6 +180,19 @@ class Observed(Patterns):
         rows = self._engine.rows(self._TROUBLE, {"project": project, "keys": json.dumps(sorted(set(fingerprints)))})
         return [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
 
+    _TROUBLE_ABOUT = f"""
+        select t.session, {", ".join(f"t.{name}" for name in _ERRORS.columns.split(", "))} from observed_errors t
+          join observed_sessions o on o.project = t.project and o.id = t.session
+         where t.project = :project
+           and exists (select 1 from json_each(t.files) f where f.value in (select value from json_each(:paths)))
+         order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
+    """
+
+    def troubles_about(self, paths: Iterable[str], project: str) -> list[tuple[str, ErrorSeen]]:
+        """The sessions that had any trouble with some files, in the order they began."""
+        rows = self._engine.rows(self._TROUBLE_ABOUT, {"project": project, "paths": json.dumps(sorted(set(paths)))})
+        return [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
+
     _TOGETHER = """
         select p.one, p.other, p.session from observed_pairs p
           join observed_files f on f.project = p.project and f.session = p.session and f.path = p.one

@@ -14,6 +14,7 @@ from recollect.core.observed import Contribution, SignalSeen
 from recollect.observer.deeds import command_name, is_shell
 from recollect.observer.hunch import Hunch, Sighting
 from recollect.observer.past import Past
+from recollect.observer.readings.troubles import passes
 from recollect.observer.signals.self_correction import FAILED
 from recollect.observer.wording import at, code, plain_command, quote
 
@@ -84,7 +85,7 @@ def dead_ends(seen: Contribution, past: Past) -> Iterator[Hunch]:
     for one in _turns(seen, "dead end"):
         failed = next((said.removeprefix(FAILED) for said in one.words if said.startswith(FAILED)), "")
         tried, _, why = failed.partition(": ")
-        if not why or len(why.split()) < 3 or not is_shell(tried.split(" ", 1)[0]):
+        if len(why.split()) < 3 or passes(why) or not is_shell(tried.split(" ", 1)[0]):
             continue  # a slip of an editing tool is no approach that failed
         tried = tried.partition(" ")[2]
         text = f"{code(tried)} led nowhere{at(one.paths)}: {quote(why)}. Then: {quote(one.subject)}"
@@ -113,7 +114,8 @@ def _stopped(tool: str, what: str, one: SignalSeen) -> str:
     if tool in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
         return f"a change of {code(what)}" if what else "a change"
     if is_shell(tool) and what:
-        return code(what if len(what) <= _SHORT else command_name(what) or what)
+        name = command_name(what.lstrip("\\ "))
+        return code(what if len(what) <= _SHORT else name) if name[:1].isalnum() else "a command"
     return f"the plan{at(one.paths)}" if tool == "ExitPlanMode" else f"the agent{at(one.paths)}"
 
 

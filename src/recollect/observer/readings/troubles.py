@@ -59,18 +59,27 @@ def misuse(seen: Contribution, past: Past) -> Iterator[Hunch]:
 
 def missing_files(seen: Contribution, past: Past) -> Iterator[Hunch]:
     """Files and folders that agents keep looking for and that are not there."""
-    for sightings in past.troubles().values():
-        newest = sightings[-1][1]
-        if not _MISSING.search(newest.example[:300]) or _PASSING.search(newest.example[:300]):
-            continue
-        for path in _missing(newest):
-            if past.was_changed(path):
-                continue  # it is there, seen from another folder
-            same = [(session, one) for session, one in sightings if path in _missing(one)]
-            instead = next((found for _, one in reversed(same) if (found := _used_instead(one, path))), "")
-            ending = f" It is {code(instead)}." if instead else ""
-            text = f"There is no {code(path)} here, though agents keep looking for it.{ending}"
-            yield _hunch(text, f"missing {path}", same, past, "", files=tuple(one for one in (instead,) if one))
+    mine = {path for one in seen.errors for path in _missing(one)}
+    alike = (sighting for sightings in past.troubles().values() for sighting in sightings) if mine else ()
+    looked_for: dict[str, dict[str, ErrorSeen]] = {}
+    for session, one in (*past.troubles_about(mine), *alike):
+        for path in _missing(one):
+            if path in mine:
+                looked_for.setdefault(path, {})[session] = one
+    for path, seen_in in looked_for.items():
+        if seen.session.id not in seen_in or past.was_changed(path):
+            continue  # what was changed is there, seen from another folder
+        same = [*((id, one) for id, one in seen_in.items() if id != seen.session.id),
+                (seen.session.id, seen_in[seen.session.id])]  # fmt: skip
+        instead = next((found for _, one in reversed(same) if (found := _used_instead(one, path))), "")
+        ending = f" It is {code(instead)}." if instead else ""
+        text = f"There is no {code(path)} here, though agents keep looking for it.{ending}"
+        yield _hunch(text, f"missing {path}", same, past, "", files=tuple(one for one in (instead,) if one))
+
+
+def passes(line: str) -> bool:
+    """Is it trouble of the moment: a failing test, code that does not compile yet, a conflict, a network?"""
+    return _PASSING.search(line[:300]) is not None
 
 
 def _told(tool: str, words: str, newest: ErrorSeen, remedy: str, sessions: int) -> str:
@@ -141,7 +150,9 @@ def _general(one: ErrorSeen) -> str:
 
 
 def _missing(one: ErrorSeen) -> list[str]:
-    """The paths of a message that says something is not there, as the project knows them."""
+    """The paths of a message that says something is not there, as the project knows them; of any other, none."""
+    if not _MISSING.search(one.example[:300]) or passes(one.example):
+        return []
     named = [*one.files, *_in_message(one.example)]
     clean = (path.removeprefix("./").rstrip("/.,:'\"") for path in named)
     return [
