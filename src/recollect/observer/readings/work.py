@@ -52,14 +52,14 @@ def order_of_tests(seen: Contribution, past: Past) -> Iterator[Hunch]:
 def recipes(seen: Contribution, past: Past) -> Iterator[Hunch]:
     """Rounds of commands that sessions repeat."""
     for order, sightings in past.signals("tool_sequence").items():
-        parts = order.split(_ARROW)
+        parts = _from_the_start(order.split(_ARROW))
         ran = list(dict.fromkeys(part.removeprefix(_RUN) for part in parts if part.startswith(_RUN) and part != _RUN))
         if len(ran) < 2:
             continue
         steps = [f"run {part.removeprefix(_RUN)}" if part.startswith(_RUN) else part for part in parts]
         text = f"The usual round here: {', then '.join(_told(part) for part in parts)}."
         payload = {"task_pattern": ran[0], "steps": steps, "success_count": len(sightings)}
-        yield _hunch("tool_sequence", order, Kind.WORKFLOW_RECIPE, text, sightings, (), payload=payload)
+        yield _hunch("tool_sequence", _ARROW.join(parts), Kind.WORKFLOW_RECIPE, text, sightings, (), payload=payload)
 
 
 def overruns(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -116,6 +116,12 @@ def looked_up(seen: Contribution, past: Past) -> Iterator[Hunch]:
         files = tuple(dict.fromkeys(path for _, one in reversed(sightings) for path in one.paths))[:3]
         text = f"{code(subject)} is looked up again and again for work on {codes(files, most=2)}."
         yield _hunch("external_reference", subject, Kind.MODULE_INSIGHT, text, sightings, files)
+
+
+def _from_the_start(parts: Sequence[str]) -> list[str]:
+    """A round that goes on and on is the same wherever one begins to look: it is told from its first deed by hand."""
+    turns = [[*parts[place:], *parts[:place]] for place in range(len(parts))]
+    return min(turns, key=lambda turn: (turn[0].startswith(_RUN), not turn[-1].startswith(_RUN), turn))
 
 
 def _told(part: str) -> str:
