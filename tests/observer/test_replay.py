@@ -154,6 +154,26 @@ def test_the_files_of_subagents_belong_to_the_session_they_stand_beside(memory: 
         assert (seen.calls, seen.agents) == (6, ("", "helper"))
 
 
+def test_halves_of_characters_control_signs_and_odd_types_are_learnt_around(memory: Recollect, tmp_path: Path) -> None:
+    odd = [
+        r'{"k": "tool", "s": "s1", "ts": 1.23456789, "id": "a", "tool": "Re\ud800ad", '
+        r'"args": {"file_path": "a\udfff.py", "note": "the text \\u0000 is six letters"}}',
+        r'{"k": "tool", "s": "s1", "ts": 2, "id": "b", "tool": "Bash", "args": {"command": "x \u0000 \ud83d"}, '
+        r'"error": true, "result": "unknown flag: \udc00\u0000"}',
+        r'{"k": "user", "s": "s1", "ts": 3, "text": "\u0000\ud800 go on \ud83d\ude00"}',
+        '{"k": "tool", "s": "s1", "ts": -5, "id": {}, "tool": null, "args": [[]], "result": 7, "error": "yes"}',
+        '{"k": ["tool"], "s": {"a": 1}}',
+    ]
+    path = write(tmp_path / "odd.jsonl", [*plain("s1"), *odd])
+    done = memory.observer.replay([path])
+    assert "s1" in {one.session for one in done.learned}
+    assert all(one.known for one in memory.observer.replay([path]).learned)
+    seen = memory.store.observed.get("s1", "test")
+    assert seen is not None
+    assert seen.session.calls == 5
+    repr(seen).encode()
+
+
 # --- the spool ------------------------------------------------------------------------------------------------------
 
 

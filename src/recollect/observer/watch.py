@@ -104,8 +104,8 @@ class Watch:
                 host=self.host,
                 kind=self.kind,
                 outcome=str(self.outcome),
-                started=record.started,
-                ended=record.ended,
+                started=_to_the_millisecond(record.started),
+                ended=_to_the_millisecond(record.ended),
                 prompt=safe(record.prompt),
                 steps=record.steps,
                 calls=record.calls,
@@ -163,6 +163,11 @@ class Watch:
             self._testing = event.call
         elif isinstance(event, ToolResult) and event.call == self._testing:
             self._tests_failed = event.error
+
+
+def _to_the_millisecond(at: float | None) -> float | None:
+    """What the store keeps: what is read back must equal what was put."""
+    return None if at is None else round(at, 3)
 
 
 def _seen(signal: Signal, agents: int) -> SignalSeen:

@@ -73,9 +73,16 @@ def parsed(text: str) -> object:
         return None
     try:
         value: object = json.loads(text)
+        return _whole(value) if "\\u" in text else value
     except (ValueError, RecursionError):
         return None
-    return value
+
+
+def _whole(value: object) -> object:
+    """The value without halves of characters, which JSON can spell and no text can hold."""
+    text = json.dumps(value, ensure_ascii=False)
+    plain = text.encode("utf-8", "replace").decode()
+    return value if plain == text else json.loads(plain)
 
 
 def table(value: object) -> Json:
