@@ -50,6 +50,8 @@ class Session:
                 act=done.act,
                 paths=done.paths,
                 subject=done.subject,
+                inside=done.inside,
+                shape=done.shape,
                 planned=done.planned,
             )
         )

@@ -106,7 +106,9 @@ def open(
         return _dialogue(store, senses, chosen, clock=clock, identity=identity, actor=who, model=governed)
 
     see_code = partial(_see_code, store, channels)
-    return Recollect(
+    if store.has_observed():
+        senses = _see_company(store, senses)
+    memory = Recollect(
         store,
         see_code(senses) if store.has_code() else senses,
         clock=clock,
@@ -119,9 +121,10 @@ def open(
         see_code=see_code,
         dialogue=room,
         model=governed,
-        chores=lambda: _chores(room(), embedder),
+        chores=lambda: _chores(room(), embedder, memory.observer.chores()),
         chats=lambda: _chats(room(), chosen, embedder, model),
     )
+    return memory
 
 
 def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
@@ -135,9 +138,16 @@ def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
     return replace(
         senses,
         neighbourhood=CodeNeighbourhood(store),
-        companions=CodeCompanions(store),
+        companions=senses.companions or CodeCompanions(store),
         anchors=CodeAnchors(store),
     )
+
+
+def _see_company(store: Store, senses: Senses) -> Senses:
+    """Recall with what agents were seen to use together, seeded by commits. Only where somebody was watched."""
+    from recollect.observer.companions import SeenTogether
+
+    return replace(senses, companions=SeenTogether(store))
 
 
 def _entities(store: Store, recipe: Recipe) -> Channel:
@@ -220,7 +230,7 @@ def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
     return found
 
 
-def _chores(room: Room, embedder: Embedder | None) -> list[Chore]:
+def _chores(room: Room, embedder: Embedder | None, observed: list[Chore]) -> list[Chore]:
     """Every chore there is, in the order they run."""
     from recollect.dialogue.consolidate import ConsolidateChore
     from recollect.dialogue.enrich import EnrichChore
@@ -232,6 +242,7 @@ def _chores(room: Room, embedder: Embedder | None) -> list[Chore]:
         EnrichChore(room),
         ConsolidateChore(room),
         ReflectChore(room),
+        *observed,
         PruneChore(room.store, room.clock, room.identity),
         EvictChore(room.store, room.clock),
     ]

@@ -210,7 +210,7 @@ def test_a_spool_file_stays_when_what_it_told_could_not_be_stored(project: Path)
             raise StoreError("The disk is full.")
 
         with pytest.raises(StoreError, match="disk is full"):
-            drain(project.parent, fail, now=1.0, kind="build")
+            drain(project.parent, fail, now=1.0, begin=lambda session, host: Watch(session, host=host))
         assert path.exists()
         assert memory.observer.drain().sessions == 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from observer_session import Session
@@ -222,3 +224,29 @@ def test_what_happens_much_later_belongs_to_nothing_before() -> None:
     assert not later(Session().edit("pyproject.toml")).edit("src/a.py").found("config_touch")
     assert not later(Session().call("WebFetch", url="https://example.org")).edit("a.py").found("external_reference")
     assert not later(Session().run("go test ./a", "undefined: x", error=True)).run("go test ./a").found("error_retry")
+
+
+def test_three_reads_are_not_hard_to_read_and_two_rounds_are_no_sequence() -> None:
+    (found,) = Session().read("a.py").read("a.py").read("a.py").found("file_access")
+    assert found.hunch != "hard to read"
+    session = Session()
+    for number in range(2):
+        session.grep(f"x{number}").read("a.py").edit("a.py").run("make test")
+    assert not session.found("tool_sequence")
+
+
+def test_two_files_are_no_chain_and_a_big_file_among_big_ones_is_no_spike() -> None:
+    assert not Session().read("a.py", "import b\n").read("b.py", "x = 1").found("import_chase")
+    among = Session()
+    for number in range(6):
+        among.read(f"{number}.py", size=40_000)
+    assert subjects(among, "context_token_spike") == ["Read 0.py"]  # the first had nothing to be held against
+
+
+def test_every_signal_is_named_in_a_positive_and_in_a_negative_test() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    for name in gate.GRADES:
+        mentions = [line for line in source.splitlines() if f'"{name}"' in line]
+        silent = [line for line in mentions if "assert not" in line or "== []" in line]
+        assert len(mentions) > len(silent), f"{name} is never seen to fire"
+        assert silent, f"{name} is never seen to be silent"

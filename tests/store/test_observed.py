@@ -22,6 +22,7 @@ from recollect.core.observed import (
     SessionSeen,
     SignalSeen,
     Synthesis,
+    TraitSeen,
 )
 from recollect.store.check import check
 from recollect.store.migrate import census
@@ -33,7 +34,8 @@ from recollect.store.store import Store
 def seen(id: str, at: float, *, events: int = 10, remedy: str = "Read <file> → Edit <file>") -> Contribution:
     return Contribution(
         session=SessionSeen(id=id, host="claude-code", started=at, ended=at + 60, prompt="fix it", events=events,
-                            calls=4, errors=1, slow=1, taint="WebFetch x", outside=3, agents=("", "side")),
+                            calls=4, errors=1, slow=1, planned=3, branch="feature", raised=(2, 1), taint="WebFetch x",
+                            outside=3, agents=("", "side")),
         files=(FileSeen(path="src/b.py", module="src/", reads=2, first_step=1, last_step=3),
                FileSeen(path="src/a.py", module="src/", edits=1, first_step=2, last_step=2)),
         pairs=(PairSeen(one="src/a.py", other="src/b.py", forward=1, backward=3, steps=1.5, seconds=12.25),),
@@ -43,6 +45,8 @@ def seen(id: str, at: float, *, events: int = 10, remedy: str = "Read <file> →
         sequences=(SequenceSeen(tools="read → edit", times=2),),
         signals=(SignalSeen(name="co_access", subject="src/a.py → src/b.py", steps=(1, 2), paths=("src/a.py",),
                             measure=0.5, taint="WebFetch x"),),
+        traits=(TraitSeen(tool="Edit", sort="state", what="unread", times=2, clean=1, failed=("f1",),
+                          followed=("f1",)),),
     )  # fmt: skip
 
 

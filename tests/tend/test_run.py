@@ -178,6 +178,8 @@ def test_the_times_of_the_design_are_the_defaults() -> None:
         "enrich": "0 2 * * *",
         "consolidate": "0 3 * * *",
         "reflect": "0 3 * * 0",
+        "synthesise": "0 3 * * *",
+        "causes": "0 3 * * 0",
         "prune": "0 4 * * *",
     }
 

@@ -28,6 +28,9 @@ class SessionSeen:
     taint: str = ""  # where it first reached outside the project
     outside: int | None = None  # the step at which it did
     agents: tuple[str, ...] = ()
+    planned: int = 0  # items of its longest plan
+    branch: str = ""  # of the work tree when it began
+    raised: tuple[int, ...] = ()  # warnings that each bar would have raised, knowing only the sessions before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +83,20 @@ class CallsSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TraitSeen:
+    """Calls of one session that looked alike in the same state, and the troubles they met, by fingerprint."""
+
+    tool: str
+    sort: str  # command, file, ending, shape, state, subject
+    what: str
+    state: str = ""
+    times: int = 0
+    clean: int = 0  # of these, before the session reached outside
+    failed: tuple[str, ...] = ()  # one for each failure
+    followed: tuple[str, ...] = ()  # troubles of such calls at or after the first in this state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceSeen:
     """Tools in an order one session repeated."""
 
@@ -114,6 +131,7 @@ class Contribution:
     calls: tuple[CallsSeen, ...] = ()
     sequences: tuple[SequenceSeen, ...] = ()
     signals: tuple[SignalSeen, ...] = ()
+    traits: tuple[TraitSeen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,18 +6,26 @@ While an agent works nothing is written: events go to a `Watch` in memory, or to
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from recollect.core.drafts import Receipt
 from recollect.core.errors import UnknownChoice
 from recollect.core.observed import ObservedTally, SessionSeen
-from recollect.observer import gate
+from recollect.core.ports import Chore
+from recollect.observer import gate, ui
+from recollect.observer.chores import CausesChore, SynthesiseChore
+from recollect.observer.events import ToolCall
+from recollect.observer.foresee import Match, Pattern
+from recollect.observer.foresee_files import Foreseen
+from recollect.observer.foresight import Foresight
 from recollect.observer.promote import Learned, promote
-from recollect.observer.qa import Finding, note_findings, note_seen
-from recollect.observer.replay import IDLE, Progress, Replayed, drain, replay, transcripts
+from recollect.observer.qa import Finding, note_drafts, note_findings, note_seen
+from recollect.observer.replay import IDLE, Begin, Progress, Replayed, drain, replay, transcripts
+from recollect.observer.reports import report as read_report
 from recollect.observer.review import Waiting, count, waiting
 from recollect.observer.room import Room
+from recollect.observer.traits import Situation
 from recollect.observer.watch import Watch
 
 DEFAULT_KIND = "build"
@@ -29,16 +37,20 @@ class Observer:
     def __init__(self, room: Room, *, folder: Path | None) -> None:
         self._room = room
         self._folder = folder
+        self._foresight = Foresight(room.store)
 
     # --- as it happens ----------------------------------------------------------------------------------------------
 
     def watch(self, session: str, *, host: str = "", kind: str = DEFAULT_KIND) -> Watch:
         """Begin to watch a session; feed it events, then `finish` it."""
-        return Watch(session, host=host, kind=_kind(kind))
+        return Watch(session, host=host, kind=_kind(kind), lookout=self._foresight.lookout())
 
     def finish(self, watch: Watch) -> Learned:
         """The session is over: write what it adds to the statistics and what was learnt, in one transaction."""
-        return promote(watch.contribution(), self._room)
+        learned = promote(watch.contribution(), self._room)
+        if not learned.known:
+            note_drafts(ui.drafts(watch.observations(), session=watch.session), self._room)
+        return learned
 
     def subtask_done(self, watch: Watch) -> Learned | None:
         """A part of a long plan was validated: what was learnt so far is kept now. Nothing for a short plan."""
@@ -54,14 +66,44 @@ class Observer:
         progress: Progress = lambda done, of: None,
     ) -> Replayed:
         """Learn from transcripts: files, folders or patterns. Again, the same ones change nothing."""
-        return replay(transcripts(paths), self.finish, kind=_kind(kind or DEFAULT_KIND), progress=progress)
+        return replay(transcripts(paths), self.finish, begin=self._begin(kind), progress=progress)
 
     def drain(self, *, idle: float = IDLE, kind: str | None = None) -> Replayed:
         """Learn from the sessions that hooks have written down and that are over."""
         if self._folder is None:
             return Replayed()
         now = self._room.clock().timestamp()
-        return drain(self._folder, self.finish, now=now, kind=_kind(kind or DEFAULT_KIND), idle=idle)
+        return drain(self._folder, self.finish, now=now, begin=self._begin(kind), idle=idle)
+
+    def _begin(self, kind: str | None) -> Begin:
+        chosen = _kind(kind or DEFAULT_KIND)
+        return lambda session, host: self.watch(session, host=host, kind=chosen)
+
+    # --- what is to be expected -------------------------------------------------------------------------------------
+
+    def foresee(self, prompt: str, *, k: int = 10, branch: str = "") -> list[Foreseen]:
+        """The files a session that begins with `prompt` will most probably touch, the surest first, with why."""
+        return self._foresight.files(prompt, k=k, branch=branch)
+
+    def warnings(
+        self,
+        call: ToolCall,
+        *,
+        situation: Situation | None = None,
+        given: Collection[str] = (),
+        told: Collection[str] = (),
+    ) -> list[Match]:
+        """What calls like this one met before, where that is likely enough to be worth a word. `situation` is what the
+        session did so far; `given` and `told` are the ids and fingerprints it was warned of."""
+        return self._foresight.warnings(call, situation=situation, given=given, told=told)
+
+    def patterns(self) -> list[Pattern]:
+        """Everything that is known to fail here, the likeliest first."""
+        return self._foresight.patterns()
+
+    def situation(self) -> Situation:
+        """Where a session stands that begins now: show it every event, ask it before every call."""
+        return Situation(self._foresight.known())
 
     # --- what checkers report ---------------------------------------------------------------------------------------
 
@@ -69,9 +111,23 @@ class Observer:
         """Findings of a review: critical and high ones are remembered at once, without a review of their own."""
         return note_findings(findings, self._room, session=session)
 
+    def qa(self, report: object, *, session: str | None = None) -> list[Receipt]:
+        """A report of a review or test run as plain JSON: a list of findings, or an object that holds one."""
+        return self.findings(read_report(report).findings, session=session)
+
+    def ui(self, told: object, *, session: str | None = None) -> list[Receipt]:
+        """Observations of a user interface as plain JSON: a list of objects with `type` and `text`; to be reviewed."""
+        return note_drafts(ui.drafts(ui.observations(told), session=session), self._room)
+
     def saw(self, text: str, *, seen_as: str, files: Sequence[str] = (), session: str | None = None) -> Receipt:
         """Something seen through a user interface: precondition, timing, ui_behavior, test_sequence or mcp_gotcha."""
         return note_seen(text, self._room, seen_as=seen_as, files=files, session=session)
+
+    # --- at night ---------------------------------------------------------------------------------------------------
+
+    def chores(self) -> list[Chore]:
+        """What the observer hands to `tend`."""
+        return [SynthesiseChore(self._room), CausesChore(self._room)]
 
     # --- looking back -----------------------------------------------------------------------------------------------
 

@@ -40,7 +40,9 @@ _SHELL = {
 }
 _COMMANDS = {name: act for act, names in _SHELL.items() for name in names.split()}
 _PATH_KEYS = ("file_path", "filePath", "path", "notebook_path", "filename", "file", "target_file", "file_name")
-_SUBJECT_KEYS = ("command", "cmd", "pattern", "query", "url", "regex", "search_term", "code", "input")
+_SUBJECT_KEYS = ("command", "cmd", "pattern", "query", "url", "regex", "search_term", "code", "input", "skill")
+_OLD_KEYS = ("old_string", "old_str", "oldString", "old_text")
+_FEW = 8  # lines up to which a text is short
 _BEFORE = frozenset({"sudo", "time", "env", "command"})
 _NOTHING = frozenset({"cd", "export", "set", "source", "{", "("})
 _NAMED = 2  # words that name a command
@@ -51,11 +53,13 @@ _LOCAL_SERVERS = ("mcp__ide__", "mcp__recollect", "mcp__plugin_recollect")  # no
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """A tool call in the observer's words."""
+    """A tool call in the observer's words; `inside` is where a search looks, `shape` the look of what is edited."""
 
     act: Act
     paths: tuple[str, ...] = ()
     subject: str = ""
+    inside: str = ""
+    shape: str = ""
     planned: int = 0
 
 
@@ -72,8 +76,9 @@ def deed(tool: str, arguments: object, root: str | None) -> Deed:
     if act is Act.PLAN:
         return Deed(act, planned=_planned(given))
     if act in (Act.READ, Act.EDIT):
-        return Deed(act, _paths(given, root), subject[:SUBJECT_KEPT])
-    return Deed(act, (), subject[:SUBJECT_KEPT])
+        return Deed(act, _paths(given, root), subject[:SUBJECT_KEPT], shape=_shape(given))
+    inside = next(iter(_paths(given, root)), "") if act in (Act.SEARCH, Act.LIST) else ""
+    return Deed(act, (), subject[:SUBJECT_KEPT], inside)
 
 
 @lru_cache(maxsize=256)
@@ -148,6 +153,16 @@ def _subject(given: Mapping[str, object]) -> str:
             words = value[2:] if value[0] in ("bash", "sh", "zsh") and len(value) > 2 else value
             return " ".join(words)
     return ""
+
+
+def _shape(given: Mapping[str, object]) -> str:
+    """How the text an edit replaces begins and how long it is; nothing when it replaces none."""
+    old = next((value for key in _OLD_KEYS if isinstance(value := given.get(key), str) and value), "")
+    if not old:
+        return ""
+    lines = old.count("\n", 0, _COMMAND_READ) + 1
+    start = "tab" if old[0] == "\t" else "space" if old[0] == " " else "flush"
+    return f"{start} {'line' if lines == 1 else 'few' if lines <= _FEW else 'many'}"
 
 
 def _paths(given: Mapping[str, object], root: str | None) -> tuple[str, ...]:

@@ -51,13 +51,18 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall(Event):
-    """A tool was asked for: `paths` are project files, `subject` its pattern, command or address."""
+    """A tool was asked for: `paths` are project files, `subject` its pattern, command or address.
+
+    `inside` is where a search looks, `shape` the look of the text an edit replaces.
+    """
 
     call: str
     tool: str
     act: Act
     paths: tuple[str, ...] = ()
     subject: str = ""
+    inside: str = ""
+    shape: str = ""
     planned: int = 0
 
 
@@ -81,9 +86,10 @@ class Reasoning(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserText(Event):
-    """What a person said."""
+    """What a person said; `branch` is that of the work tree then, where the host tells."""
 
     text: str
+    branch: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

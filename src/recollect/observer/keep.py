@@ -10,7 +10,7 @@ from typing import Any
 from recollect.core.drafts import Draft
 from recollect.core.errors import Tombstoned
 from recollect.core.ids import MemoryId
-from recollect.core.observed import Contribution, Promotion
+from recollect.core.observed import Contribution, Promotion, SessionSeen
 from recollect.core.records import Memory
 from recollect.core.scope import Scope, Source
 from recollect.core.text import fingerprint
@@ -50,7 +50,7 @@ class Written:
 
 def keep(seen: Contribution, proposals: Sequence[Proposal], known: Sequence[Weighed], room: Room) -> Written:
     """Write everything or nothing. What another process promoted meanwhile is not promoted again."""
-    drafts = {one.hunch.key: room.placed(_draft(one, seen)) for one in proposals}
+    drafts = {one.hunch.key: room.placed(drafted(one, seen.session)) for one in proposals}
     with room.store.engine.write():
         if not room.store.observed.put(seen, room.project):
             return Written(put=False)
@@ -113,8 +113,9 @@ def _note(hunch: Hunch, memory: MemoryId, seen: Contribution, room: Room, now: d
     room.store.observed.note_promotions([noted], room.project)
 
 
-def _draft(one: Proposal, seen: Contribution) -> Draft:
-    hunch, started = one.hunch, seen.session.started
+def drafted(one: Proposal, session: SessionSeen) -> Draft:
+    """The draft of a hunch that a session completed."""
+    hunch, started = one.hunch, session.started
     return Draft(
         hunch.text,
         kind=hunch.kind,
@@ -125,7 +126,7 @@ def _draft(one: Proposal, seen: Contribution) -> Draft:
         files=hunch.files,
         modules=tuple(dict.fromkeys(module_of(path) for path in hunch.files)),
         event_at=None if started is None else datetime.fromtimestamp(started, UTC),
-        session=seen.session.id,
+        session=session.id,
         provenance=tuple(dict.fromkeys(sighting.session for sighting in hunch.sightings)),
         needs_review=True,
         payload=hunch.payload,

@@ -93,3 +93,11 @@ def _sentence(text: str, place: int) -> str:
     ends = [found for mark in (". ", "! ", "? ", "\n") if (found := text.find(mark, place)) >= 0]
     end = min(ends) + 1 if ends else len(text)
     return " ".join(text[start + 1 : end].split())[:SENTENCE]
+
+
+_HOST_SAID = ("<local-command", "<command-", "[Request interrupted", "<task-notification", "<system-reminder", "<bash-")
+
+
+def is_request(text: str) -> bool:
+    """Does a person ask for something? What a host puts in a person's place is no request."""
+    return bool(text.strip()) and not text.lstrip().startswith(_HOST_SAID)

@@ -72,7 +72,11 @@ def promote(seen: Contribution, room: Room) -> Learned:
 def _seen_before(seen: Contribution, room: Room) -> bool:
     """Was exactly this told before? How long watching took does not count."""
     before = room.store.observed.get(seen.session.id, room.project)
-    return before is not None and replace(before, session=replace(before.session, slow=seen.session.slow)) == seen
+    if before is None:
+        return False
+    # How long watching took, and how calls looked to who knew the sessions before it, is not what the session tells.
+    same = replace(before.session, slow=seen.session.slow, raised=seen.session.raised)
+    return replace(before, session=same, traits=seen.traits) == seen
 
 
 def _asked(found: Sequence[Hunch], kind: str, learned: Learned) -> list[Hunch]:

@@ -12,6 +12,7 @@ from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import UnknownChoice
 from recollect.core.kinds import Kind
 from recollect.core.scope import Source
+from recollect.observer.record import module_of
 from recollect.observer.room import ACTOR, Room
 from recollect.remember.remember import remember
 
@@ -44,12 +45,13 @@ def note_findings(findings: Sequence[Finding], room: Room, *, session: str | Non
             source=Source.QA_AUTO,
             files=one.files,
             session=session,
-            attributes={"severity": one.severity},
+            modules=tuple(dict.fromkeys(module_of(path) for path in one.files)),
+            attributes={"severity": one.severity, "trigger": {"files": list(one.files)}},
         )
         for one in findings
         if one.severity in _SERIOUS
     ]
-    return _kept(drafts, room)
+    return note_drafts(drafts, room)
 
 
 def note_seen(text: str, room: Room, *, seen_as: str, files: Sequence[str], session: str | None) -> Receipt:
@@ -66,9 +68,10 @@ def note_seen(text: str, room: Room, *, seen_as: str, files: Sequence[str], sess
         needs_review=True,
         attributes={"observation": seen_as},
     )
-    return _kept([draft], room)[0]
+    return note_drafts([draft], room)[0]
 
 
-def _kept(drafts: Sequence[Draft], room: Room) -> list[Receipt]:
+def note_drafts(drafts: Sequence[Draft], room: Room) -> list[Receipt]:
+    """Remember what was reported, tied to the commit of its files."""
     placed = [room.placed(draft) for draft in drafts]
     return remember(placed, room.store, now=room.now(), identity=room.identity, actor=ACTOR)

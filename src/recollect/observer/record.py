@@ -16,6 +16,7 @@ from recollect.observer import gate
 from recollect.observer.deeds import command_name, command_words, is_shell
 from recollect.observer.events import Act, Event, ToolCall, ToolResult, UserText
 from recollect.observer.fingerprint import fingerprint
+from recollect.observer.language import is_request
 from recollect.observer.signals.tool_sequence import label
 from recollect.privacy.scan import redact
 
@@ -109,8 +110,8 @@ class Recorder:
             self._called(event)
         elif isinstance(event, ToolResult):
             self._answered(event)
-        elif isinstance(event, UserText) and not self.prompt and not event.text.startswith("["):
-            self.prompt = event.text[:PROMPT]
+        elif isinstance(event, UserText) and not is_request(self.prompt):
+            self.prompt = event.text[:PROMPT] if is_request(event.text) else self.prompt or event.text[:PROMPT]
 
     # --- calls ------------------------------------------------------------------------------------------------------
 

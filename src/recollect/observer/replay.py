@@ -29,6 +29,7 @@ OPEN = 1_000  # sessions of one file that are watched at once
 _LINE = 64_000_000  # characters of a line that are read; the rest of it is passed over
 
 Progress = Callable[[int, int], None]
+Begin = Callable[[str, str], Watch]  # how a session of a host begins to be watched
 
 
 @dataclass(slots=True)
@@ -68,7 +69,11 @@ def transcripts(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
 
 
 def replay(
-    files: Sequence[Path], learn: Callable[[Watch], Learned], *, kind: str, progress: Progress = lambda done, of: None
+    files: Sequence[Path],
+    learn: Callable[[Watch], Learned],
+    *,
+    begin: Begin,
+    progress: Progress = lambda done, of: None,
 ) -> Replayed:
     """Learn from transcripts, session by session, each once its file is read."""
     done = Replayed()
@@ -76,7 +81,7 @@ def replay(
     sizes = [sum(path.stat().st_size for path in unit) for unit in units]
     for number, unit in enumerate(units):
         progress(sum(sizes[:number]), sum(sizes))
-        _unit(unit, learn, kind, done)
+        _unit(unit, learn, begin, done)
     progress(sum(sizes), sum(sizes))
     return done
 
@@ -92,7 +97,7 @@ def together(files: Sequence[Path]) -> list[list[Path]]:
     return list(units.values())
 
 
-def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, kind: str, idle: float = IDLE) -> Replayed:
+def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, begin: Begin, idle: float = IDLE) -> Replayed:
     """Learn from the spooled sessions that are over. What was learnt from is set aside for a day, then deleted."""
     done = Replayed()
     spool, aside = folder / SPOOL, folder / SPOOL / "learnt"
@@ -102,7 +107,7 @@ def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, kind: 
             done.waiting += 1
             continue
         earlier = aside / path.name
-        if _unit([*([earlier] if earlier.exists() else []), path], learn, kind, done):
+        if _unit([*([earlier] if earlier.exists() else []), path], learn, begin, done):
             _set_aside(path, earlier, before.st_size)
     for old in sorted(aside.glob("*.jsonl")) if aside.is_dir() else ():
         if now - old.stat().st_mtime > KEPT:
@@ -118,13 +123,13 @@ def _over(path: Path) -> bool:
         return False
 
 
-def _unit(paths: Sequence[Path], learn: Callable[[Watch], Learned], kind: str, done: Replayed) -> bool:
+def _unit(paths: Sequence[Path], learn: Callable[[Watch], Learned], begin: Begin, done: Replayed) -> bool:
     """Learn from the files of one session, or of several; False when nothing could be learnt from them."""
     tally = Tally()
     watches: dict[str, Watch] = {}
     name = str(paths[-1])
     try:
-        for watched in _watched(paths, tally, watches, kind):
+        for watched in _watched(paths, tally, watches, begin):
             done.learned.append(learn(watched))
     except (OSError, EOFError, gzip.BadGzipFile) as trouble:
         done.skipped[name] = str(trouble) or type(trouble).__name__
@@ -141,7 +146,7 @@ def _unit(paths: Sequence[Path], learn: Callable[[Watch], Learned], kind: str, d
     return bool(watches)
 
 
-def _watched(paths: Sequence[Path], tally: Tally, watches: dict[str, Watch], kind: str) -> Iterator[Watch]:
+def _watched(paths: Sequence[Path], tally: Tally, watches: dict[str, Watch], begin: Begin) -> Iterator[Watch]:
     """Feed the events of some files to the watches of their sessions; one too many is given up to be learnt from."""
     for path in paths:
         with _opened(path) as lines:
@@ -152,7 +157,7 @@ def _watched(paths: Sequence[Path], tally: Tally, watches: dict[str, Watch], kin
                 if watch is None:
                     if len(watches) >= OPEN:
                         yield watches.pop(next(iter(watches)))
-                    watch = watches[event.session] = Watch(event.session, host=host.replace("_", "-"), kind=kind)
+                    watch = watches[event.session] = begin(event.session, host.replace("_", "-"))
                 watch.feed(event)
 
 

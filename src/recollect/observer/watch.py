@@ -6,19 +6,21 @@ Feeding never raises. What was found so far may be asked at any moment and is ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from recollect.core.observed import Contribution, SessionSeen, SignalSeen
+from recollect.core.observed import Contribution, SessionSeen, SignalSeen, TraitSeen
 from recollect.observer.early import Acute, acute
-from recollect.observer.events import Event, Outcome, SessionComplete, ToolCall, ToolResult
+from recollect.observer.events import Event, Outcome, SessionComplete, ToolCall, ToolResult, UserText
+from recollect.observer.lookout import Lookout
 from recollect.observer.merge import merge
 from recollect.observer.pad import BOUND, BUDGET, Pad, tainted
 from recollect.observer.record import Recorder, safe
 from recollect.observer.signals.note import Signal
 from recollect.observer.signals.parallel_conflict import ParallelConflict
 from recollect.observer.signals.test_order import tested
+from recollect.observer.ui import Observation, Screen
 
 AGENTS = 16  # agents of one session that have a pad of their own; more share the last
 EARLY = 64  # answers that may come before their call
@@ -28,17 +30,27 @@ class Watch:
     """One session as it happens, or as a transcript tells it."""
 
     def __init__(
-        self, session: str, *, host: str = "", kind: str = "build", clock: Callable[[], float] = perf_counter
+        self,
+        session: str,
+        *,
+        host: str = "",
+        kind: str = "build",
+        branch: str = "",
+        lookout: Lookout | None = None,
+        clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.session = session
         self.host = host
         self.kind = kind
+        self.branch = branch
         self.events = 0
         self.slow = 0
         self.troubles: Counter[str] = Counter()
         self._clock = clock
         self._pads: dict[str, Pad] = {"": Pad(session, bound=BOUND // 2, clock=clock)}  # together within the bound
         self._recorder = Recorder()
+        self._lookout = lookout or Lookout()
+        self._screen = Screen()
         self._conflicts = ParallelConflict()
         self._callers: dict[str, str] = {}
         self._early: dict[str, ToolResult] = {}
@@ -71,6 +83,10 @@ class Watch:
     def acute(self) -> list[Acute]:
         """What is worth noting before the session ends, the most urgent first."""
         return acute(self.signals())
+
+    def observations(self) -> list[Observation]:
+        """What driving a user interface taught, without secrets."""
+        return [replace(one, text=safe(one.text)) for one in self._screen.observations()]
 
     @property
     def planned(self) -> int:
@@ -116,6 +132,9 @@ class Watch:
                 taint="" if outside is None else safe(outside[1]),
                 outside=None if outside is None else outside[0],
                 agents=tuple(record.agents),
+                planned=record.planned,
+                branch=safe(self.branch),
+                raised=self._lookout.raised,
             ),
             files=record.files(),
             pairs=record.pairs(),
@@ -123,6 +142,7 @@ class Watch:
             calls=record.counts(),
             sequences=record.sequences(),
             signals=tuple(self.signals()),
+            traits=_told_apart(self._lookout.traits()),
         )
 
     def _take(self, event: Event) -> None:
@@ -131,7 +151,13 @@ class Watch:
         if not self._pad(agent).feed(event):
             return
         self.events += 1
-        for name, see in (("record", self._recorder.see), ("conflicts", self._conflicts.see), ("end", self._notice)):
+        for name, see in (
+            ("record", self._recorder.see),
+            ("conflicts", self._conflicts.see),
+            ("lookout", self._lookout.see),
+            ("screen", self._screen.see),
+            ("end", self._notice),
+        ):
             try:
                 see(event)
             except Exception as trouble:  # the agent's work must not fail because watching it did
@@ -157,6 +183,8 @@ class Watch:
         return found
 
     def _notice(self, event: Event) -> None:
+        if isinstance(event, UserText):
+            self.branch = self.branch or event.branch
         if isinstance(event, SessionComplete):
             self._outcome = event.outcome if event.outcome is not Outcome.UNKNOWN else self._outcome
         elif isinstance(event, ToolCall) and tested(event.subject):
@@ -183,6 +211,12 @@ def _seen(signal: Signal, agents: int) -> SignalSeen:
         taint=safe(signal.taint),
         agents=agents,
     )
+
+
+def _told_apart(traits: Sequence[TraitSeen]) -> tuple[TraitSeen, ...]:
+    """The traits without secrets; of those that then look the same, one."""
+    clean = (replace(one, what=safe(one.what)) for one in traits)
+    return tuple({(one.tool, one.sort, one.what, one.state): one for one in clean}.values())
 
 
 def _distinct(found: list[SignalSeen]) -> list[SignalSeen]:

@@ -21,6 +21,7 @@ from recollect.core.observed import (
     SessionSeen,
     SignalSeen,
     Synthesis,
+    TraitSeen,
 )
 from recollect.store.codec import checksum
 from recollect.store.observed_rows import Table
@@ -36,9 +37,10 @@ _ERRORS = Table("observed_errors", ErrorSeen, _SESSION)
 _CALLS = Table("observed_calls", CallsSeen, _SESSION)
 _SEQUENCES = Table("observed_sequences", SequenceSeen, _SESSION)
 _SIGNALS = Table("observed_signals", SignalSeen, _SESSION)
+_TRAITS = Table("observed_traits", TraitSeen, _SESSION)
 _PROMOTIONS = Table("observed_promotions", Promotion, ("project",), key=("project", "key"))
 _SYNTHESES = Table("observed_syntheses", Synthesis, ("project",), key=("project", "subject", "stage"))
-_PARTS: tuple[Table[Any], ...] = (_FILES, _PAIRS, _ERRORS, _CALLS, _SEQUENCES, _SIGNALS)
+_PARTS: tuple[Table[Any], ...] = (_FILES, _PAIRS, _ERRORS, _CALLS, _SEQUENCES, _SIGNALS, _TRAITS)
 TABLES = tuple(table.name for table in (_SESSIONS, *_PARTS, _PROMOTIONS, _SYNTHESES))
 
 
@@ -63,6 +65,7 @@ class Observed(Patterns):
         self._add(_CALLS, owner, seen.calls)
         self._add(_SEQUENCES, owner, seen.sequences)
         self._add(_SIGNALS, owner, seen.signals)
+        self._add(_TRAITS, owner, seen.traits)
         return True
 
     _DROP = (
@@ -102,6 +105,7 @@ class Observed(Patterns):
                 calls=self._own(_CALLS, owner),
                 sequences=self._own(_SEQUENCES, owner),
                 signals=self._own(_SIGNALS, owner),
+                traits=self._own(_TRAITS, owner),
             )
 
     def session(self, id: str, project: str) -> SessionSeen | None:
@@ -117,6 +121,12 @@ class Observed(Patterns):
     def sessions(self, project: str) -> list[SessionSeen]:
         """Every observed session, the one that began first leading; those without a moment lead all."""
         return [_SESSIONS.value(row) for row in self._engine.rows(self._EVERY, {"project": project})]
+
+    _IDS = "select id from observed_sessions where project = :project order by coalesce(started, 0), id"
+
+    def ids(self, project: str) -> list[str]:
+        """The ids of every observed session, in the same order."""
+        return [row[0] for row in self._engine.rows(self._IDS, {"project": project})]
 
     _USED = f"""
         select session, {_FILES.columns} from observed_files where project = :project
@@ -262,6 +272,43 @@ class Observed(Patterns):
     def outside(self, project: str) -> dict[str, tuple[int, str]]:
         """The sessions that reached outside: from which step on, and where to."""
         return {id: (step, taint) for id, step, taint in self._engine.rows(self._OUTSIDE, {"project": project})}
+
+    _LOOKED = f"""
+        select session, {_TRAITS.columns} from observed_traits
+         where project = :project and session in (select value from json_each(:sessions)) order by rowid
+    """
+
+    def traits(self, sessions: Sequence[str], project: str) -> list[tuple[TraitSeen, ...]]:
+        """How the calls of some sessions looked: one entry for each session, in the order asked."""
+        rows = self._engine.rows(self._LOOKED, {"project": project, "sessions": json.dumps(list(sessions))})
+        grouped: dict[str, list[TraitSeen]] = {session: [] for session in sessions}
+        for session, *row in rows:
+            grouped[session].append(_TRAITS.value(tuple(row)))
+        return [tuple(grouped[session]) for session in sessions]
+
+    _ROUNDS = f"""
+        select session, {_SEQUENCES.columns} from observed_sequences
+         where project = :project and session in (select value from json_each(:sessions)) order by rowid
+    """
+
+    def rounds(self, sessions: Iterable[str], project: str) -> dict[str, tuple[SequenceSeen, ...]]:
+        """The orders of tools that some sessions repeated."""
+        rows = self._engine.rows(self._ROUNDS, {"project": project, "sessions": json.dumps(sorted(set(sessions)))})
+        found: dict[str, list[SequenceSeen]] = {}
+        for session, *row in rows:
+            found.setdefault(session, []).append(_SEQUENCES.value(tuple(row)))
+        return {session: tuple(held) for session, held in found.items()}
+
+    _SHARING = """
+        select o.id from observed_pairs t join observed_sessions o on o.project = t.project and o.id = t.session
+         where t.project = :project and t.one = :one and t.other = :other order by coalesce(o.started, 0), o.id
+    """
+
+    def sharing(self, one: str, other: str, project: str) -> list[str]:
+        """The sessions that used two files close to each other, in the order they began."""
+        first, second = sorted((one, other))
+        asked = {"project": project, "one": first, "other": second}
+        return [row[0] for row in self._engine.rows(self._SHARING, asked)]
 
     # --- what became of it ------------------------------------------------------------------------------------------
 

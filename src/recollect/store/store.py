@@ -125,6 +125,10 @@ class Store:
 
         return Observed(self.engine)
 
+    def has_observed(self) -> bool:
+        """Was any session observed? Asked at every opening, so it loads nothing."""
+        return self.engine.row("select 1 from observed_sessions limit 1") is not None
+
     def names_entities(self) -> bool:
         """Is anybody known by name? Asked at every opening, so it loads nothing."""
         return self.engine.row("select 1 from entities limit 1") is not None

@@ -15,6 +15,8 @@ SCHEDULE: Mapping[str, When] = {
     "enrich": When(hour=2),
     "consolidate": When(hour=3),
     "reflect": When(hour=3, weekday=6),
+    "synthesise": When(hour=3),
+    "causes": When(hour=3, weekday=6),
     "prune": When(hour=4),
 }
 USUAL = When(hour=4)  # a chore nobody listed

@@ -95,6 +95,24 @@ def given_text(words: list[str], what: str = "text") -> str:
         raise InvalidText("stdin", f"byte {error.start} is not UTF-8") from None
 
 
+def read_json(name: str) -> Any:
+    """The JSON value a file holds; `-` is stdin."""
+    if name == "-":
+        text = given_text(["-"], "JSON")
+    else:
+        try:
+            with open(name, encoding="utf-8") as file:
+                text = file.read(_STDIN_LIMIT + 1)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidField(name, f"cannot be read: {error}") from None
+    if len(text) > _STDIN_LIMIT:
+        raise InvalidField(name, f"more than {_STDIN_LIMIT >> 20} MB")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidField(name, f"is not JSON: {error}") from None
+
+
 # --- filters, shared by recall, brief and list ---------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""`recollect observe`: learn from transcripts of agents, or from what their hooks have written down."""
+"""`recollect observe`: learn from transcripts of agents, from what their hooks have written down, or from reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import InvalidField
 from recollect.core.text import excerpt
-from recollect.interfaces.cli.console import FINE, Console, open_from
+from recollect.interfaces.cli.console import FINE, Console, open_from, read_json
 
 if TYPE_CHECKING:
     from recollect.observer.replay import Replayed
@@ -22,6 +22,9 @@ _WIDTH = 28  # characters of the progress bar
 def arguments_observe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="FILE", help="transcripts: files, folders or patterns")
     parser.add_argument("--spool", action="store_true", help="what hooks have written down, of sessions that are over")
+    parser.add_argument("--qa", metavar="FILE", help="findings of a review or test run as JSON; `-` reads stdin")
+    parser.add_argument("--ui", metavar="FILE", help="observations of a user interface as JSON; `-` reads stdin")
+    parser.add_argument("--session", metavar="ID", help="the session that findings or observations belong to")
     parser.add_argument(
         "--type", default=None, metavar="TYPE",
         help="what the sessions were: build, insights, roadmap, terminal, changelog, spec, pr_review (default build)",
@@ -30,9 +33,11 @@ def arguments_observe(parser: argparse.ArgumentParser) -> None:
 
 
 def run_observe(args: argparse.Namespace, console: Console) -> int:
-    if bool(args.paths) == args.spool:
+    if sum(map(bool, (args.paths, args.spool, args.qa, args.ui))) != 1:
         hint = "For example `recollect observe ~/.claude/projects/NAME`."
-        raise InvalidField("FILE", "name transcripts, or say --spool", hint=hint)
+        raise InvalidField("FILE", "name transcripts, or say one of --spool, --qa, --ui", hint=hint)
+    if args.qa or args.ui:
+        return _reported(args, console)
     with open_from(args, create=not args.spool) as memory:
         if args.spool:
             done = memory.observer.drain(kind=args.type)
@@ -47,6 +52,25 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
         console.value(replayed_json(done))
     else:
         _tell(done, console, every=args.all)
+    return FINE
+
+
+def _reported(args: argparse.Namespace, console: Console) -> int:
+    given = read_json(args.qa or args.ui)
+    with open_from(args, create=True) as memory:
+        take = memory.observer.qa if args.qa else memory.observer.ui
+        receipts = take(given, session=args.session)
+    if console.json:
+        from recollect.interfaces.payloads import receipt_json
+
+        console.value({"remembered": [receipt_json(one) for one in receipts]})
+        return FINE
+    console.line(f"{len(receipts)} remembered.")
+    for one in receipts:
+        console.line(f"  {one.memory.kind}: {one.memory.content}")
+        console.line(f"      {one.verdict} · {one.id}")
+    if receipts and args.ui:
+        console.line("Each waits for a person: `recollect review`.")
     return FINE
 
 

@@ -24,6 +24,7 @@ def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iter
         maker = makers.get(session)
         if maker is None:
             maker = makers[session] = Maker(session, tally, root or word(line.get("cwd")) or None)
+        maker.branch = word(line.get("gitBranch")) or maker.branch
         if kind == "user":
             yield from _user(line, maker)
             continue

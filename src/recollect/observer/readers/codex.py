@@ -40,6 +40,7 @@ def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iter
                 yield maker.done(outcome, at=at)
                 outcome = Outcome.UNKNOWN
             maker = Maker(word(payload.get("id")), tally, root or word(payload.get("cwd")) or None)
+            maker.branch = word(table(payload.get("git")).get("branch"))
         elif kind == "task_complete":
             outcome = Outcome.SUCCESS
         elif kind == "turn_aborted":

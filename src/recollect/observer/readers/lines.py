@@ -135,6 +135,7 @@ class Maker:
     tally: Tally
     root: str | None = None
     step: int = 0
+    branch: str = ""
     _nameless: int = 0
 
     def call(self, key: str, tool: str, arguments: object, *, at: float | None, agent: str = "") -> ToolCall:
@@ -142,7 +143,7 @@ class Maker:
         done = deed(tool, arguments, self.root)
         return ToolCall(id=self._id("call", key, at), session=self.session, step=self.step, at=at, agent=agent,
                         call=key, tool=tool[:80] or "?", act=done.act, paths=done.paths, subject=done.subject,
-                        planned=done.planned)  # fmt: skip
+                        inside=done.inside, shape=done.shape, planned=done.planned)  # fmt: skip
 
     def result(
         self, key: str, text: str, *, error: bool, at: float | None, agent: str = "", size: int | None = None
@@ -167,7 +168,7 @@ class Maker:
         if text.strip():
             self.tally.events += 1
             yield UserText(id=self._id("user", key or text, at), session=self.session, step=self.step, at=at,
-                           text=clipped(text, TEXT_KEPT // 2, TEXT_KEPT // 2))  # fmt: skip
+                           text=clipped(text, TEXT_KEPT // 2, TEXT_KEPT // 2), branch=self.branch)  # fmt: skip
 
     def stepped(self, *, at: float | None, tokens: int | None = None) -> StepComplete:
         self.tally.events += 1

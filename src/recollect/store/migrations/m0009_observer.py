@@ -27,6 +27,9 @@ _TABLES = """
         taint     text not null,
         outside   integer,
         agents    text not null,
+        planned   integer not null,
+        branch    text not null,
+        raised    text not null,
         checksum  integer not null,
         primary key (project, id)
     );
@@ -116,6 +119,21 @@ _TABLES = """
         primary key (project, session, name, subject)
     );
     create index observed_signals_by_subject on observed_signals (project, name, subject);
+
+    create table observed_traits (
+        project   text not null,
+        session   text not null,
+        tool      text not null,
+        sort      text not null,
+        what      text not null,
+        state     text not null,
+        times     integer not null,
+        clean     integer not null,
+        failed    text not null,
+        followed  text not null,
+        checksum  integer not null,
+        primary key (project, session, tool, sort, what, state)
+    );
 
     create table observed_promotions (
         project   text not null,

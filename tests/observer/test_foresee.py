@@ -1,0 +1,193 @@
+"""Repeated errors are foreseen from what earlier sessions taught: by trait and state, rarely, and once a session."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer_session import Session
+from recollect.observer.events import Event, ToolCall
+from recollect.observer.foresee import BARS, ENOUGH, FIRST_BAR, Pattern, Trouble, chosen_bar, matching, warning
+from recollect.observer.foresee_errors import Odds
+from recollect.observer.lookout import Lookout
+from recollect.observer.traits import Situation, commands
+
+UNREAD = "File has not been read yet. Read it first before writing to it."
+
+
+def learnt(*sessions: Session) -> list[Pattern]:
+    odds = Odds()
+    for session in sessions:
+        odds.add(watched(session).traits())
+    return odds.patterns()
+
+
+def watched(session: Session, patterns: list[Pattern] | None = None) -> Lookout:
+    lookout = Lookout(patterns or [])
+    for event in session.events:
+        lookout.see(event)
+    return lookout
+
+
+def last_call(session: Session) -> tuple[ToolCall, Situation]:
+    """The last call of a session, and how things stood before it."""
+    calls = [number for number, event in enumerate(session.events) if isinstance(event, ToolCall)]
+    situation = Situation()
+    for event in session.events[: calls[-1]]:
+        situation.see(event)
+    call = session.events[calls[-1]]
+    assert isinstance(call, ToolCall)
+    return call, situation
+
+
+def likelihood(session: Session, patterns: list[Pattern]) -> float:
+    """How likely the last call of a session is to fail, by the best match."""
+    call, situation = last_call(session)
+    return max((match.likelihood for match in matching(call, patterns, situation=situation, bar=0.0)), default=0.0)
+
+
+def unread_edits(name: str) -> Session:
+    return Session(name).edit(f"{name}.py", UNREAD, error=True).read(f"{name}.py").edit(f"{name}.py")
+
+
+def test_an_edit_of_an_unread_file_is_foreseen_to_fail_and_one_of_a_read_file_is_not() -> None:
+    patterns = learnt(unread_edits("a"), unread_edits("b"), unread_edits("c"))
+    assert likelihood(Session().edit("new.py"), patterns) > 0.6
+    assert likelihood(Session().read("new.py").edit("new.py"), patterns) < 0.35
+
+
+def test_a_trouble_of_one_session_is_not_foreseen() -> None:
+    assert learnt(unread_edits("a")) == []
+    assert learnt(unread_edits("a"), unread_edits("b")) != []
+
+
+def test_a_command_that_always_fails_is_foreseen_wherever_it_stands_in_the_line() -> None:
+    def failing(name: str) -> Session:
+        return Session(name).run("rtk bun run test", "error: unrecognized subcommand 'bun'", error=True)
+
+    patterns = learnt(failing("a"), failing("b"), failing("c"))
+    assert likelihood(Session().run("cd web && rtk bun run lint"), patterns) > 0.6
+    assert likelihood(Session().run("bun run test"), patterns) == 0.0
+
+
+def test_a_failure_that_a_pipe_hides_is_not_warned_of() -> None:
+    sessions = [
+        Session(name)
+        .run("make lint", "lint failed", error=True)
+        .run("make lint | tail -3", "lint failed")
+        .run("make lint | tail -3", "lint failed")
+        for name in ("a", "b", "c", "d")
+    ]
+    patterns = learnt(*sessions)
+    assert likelihood(Session().run("make lint"), patterns) > 0.6
+    assert likelihood(Session().run("make lint | tail -5"), patterns) < 0.3
+
+
+def test_a_file_nobody_ever_saw_is_doubted_and_one_that_was_listed_is_not() -> None:
+    def guess(name: str) -> Session:
+        return (
+            Session(name)
+            .call("Glob", "src/real.py", pattern="*.py")
+            .read("src/real.py")
+            .read("src/guessed.py", "File does not exist.", error=True)
+        )
+
+    patterns = learnt(guess("a"), guess("b"), guess("c"))
+    assert likelihood(Session().read("lib/other.py"), patterns) > 0.5
+    assert likelihood(Session().call("Glob", "lib/other.py", pattern="*").read("lib/other.py"), patterns) < 0.3
+
+
+def test_a_command_that_mostly_works_is_left_in_peace() -> None:
+    def steady(name: str, *, fails: bool) -> Session:
+        session = Session(name)
+        for _ in range(9):
+            session.run("go test ./...")
+        return session.run("go test ./...", "FAIL: TestX", error=True) if fails else session
+
+    patterns = learnt(*(steady(f"s{number}", fails=number in (3, 9)) for number in range(12)))
+    assert likelihood(Session().run("go test ./..."), patterns) < 0.25
+
+
+def test_what_was_mended_fades() -> None:
+    bad = [Session(f"b{n}").run("make docs", "sphinx: not found", error=True) for n in range(3)]
+    good = [Session(f"g{n}").run("make docs") for n in range(40)]
+    before, after = learnt(*bad), learnt(*bad, *good)
+    assert likelihood(Session().run("make docs"), before) > 0.6
+    assert likelihood(Session().run("make docs"), after) < BARS[0]
+
+
+def test_the_same_pattern_is_given_once_and_the_same_troubles_are_told_once() -> None:
+    patterns = learnt(unread_edits("a"), unread_edits("b"), unread_edits("c"))
+    call, situation = last_call(Session().edit("new.py"))
+    first, *others = matching(call, patterns, situation=situation, bar=0.1)
+    again = matching(call, patterns, situation=situation, bar=0.1, given={first.pattern.id})
+    assert [match.pattern.id for match in again] == [match.pattern.id for match in others]
+    assert matching(call, patterns, situation=situation, bar=0.1, told=first.pattern.fingerprints) == []
+
+
+def test_a_lookout_counts_one_warning_a_session_for_each_bar_that_it_passes() -> None:
+    patterns = learnt(unread_edits("a"), unread_edits("b"), unread_edits("c"))
+    lookout = watched(Session().edit("x.py").edit("y.py").edit("z.py"), patterns)
+    assert lookout.raised[0] == 1
+    assert lookout.raised[-1] in (0, 1)
+    assert lookout.calls == 3
+
+
+def test_the_bar_is_the_lowest_that_keeps_the_budget() -> None:
+    chatty = (ENOUGH, tuple(20 if bar < 0.3 else 2 for bar in BARS))
+    assert chosen_bar([chatty], budget=3.0) == min(bar for bar in BARS if bar >= 0.3)
+    assert chosen_bar([(ENOUGH, tuple(1 for _ in BARS))], budget=3.0) == BARS[0]
+
+
+def test_without_enough_calls_the_first_bar_holds_and_the_surest_is_always_told() -> None:
+    assert chosen_bar([], budget=3.0) == FIRST_BAR
+    assert chosen_bar([(ENOUGH - 1, tuple(0 for _ in BARS))], budget=3.0) == FIRST_BAR
+    assert chosen_bar([(ENOUGH, tuple(ENOUGH for _ in BARS))], budget=3.0) == BARS[-1]
+
+
+def test_a_warning_says_what_failed_and_what_helped() -> None:
+    pattern = Pattern("Bash", "command", "rtk bun", 0.9, {}, (Trouble("f", "unrecognized subcommand", "run bun"),), 4)
+    (match,) = matching(last_call(Session().run("rtk bun test"))[0], [pattern])
+    assert warning(match) == (
+        "`rtk bun` failed in 4 earlier sessions here: unrecognized subcommand (what helped: run bun)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("cd web && npm run lint 2>&1 | tail -5", [("npm run lint", False)]),
+        ("mise run fmt && mise run lint", [("mise run fmt", True), ("mise run lint", True)]),
+        ("git commit -m 'a; b && c'", [("git commit", True)]),
+        ("make test; echo done", [("make test", False), ("echo done", True)]),
+        ("", []),
+        ("echo 'never closed && make", [("echo", True), ("make", True)]),
+    ],
+)
+def test_commands_of_a_line_are_named_with_whether_their_failure_is_told(
+    line: str, found: list[tuple[str, bool]]
+) -> None:
+    assert commands(line) == found
+
+
+def test_events_out_of_order_and_answers_without_calls_are_survived() -> None:
+    lookout = Lookout()
+    events: list[Event] = list(reversed(unread_edits("a").events))
+    for event in events:
+        lookout.see(event)
+    assert lookout.calls == 3
+    assert all(not one.failed for one in lookout.traits())
+
+
+def test_a_command_met_only_after_a_look_outside_makes_no_pattern() -> None:
+    def outside(name: str, *, first: bool) -> Session:
+        session = Session(name)
+        look = session.call("WebFetch", url="https://example.org") if first else session
+        return look.run("rtk bun test", "unrecognized subcommand", error=True)
+
+    assert learnt(*(outside(name, first=True) for name in "abc")) == []
+    assert learnt(outside("a", first=False), *(outside(name, first=True) for name in "bc")) != []
+
+
+def test_the_same_sessions_teach_the_same_patterns() -> None:
+    sessions = [unread_edits(name) for name in "abc"]
+    assert learnt(*sessions) == learnt(*sessions)

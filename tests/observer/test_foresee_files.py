@@ -1,0 +1,91 @@
+"""The files a session will touch are foreseen from its first prompt and the sessions before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer_session import Session
+from recollect.observer.foresee_files import Past, Weights, foresee, words
+from recollect.observer.record import Recorder
+
+
+def paths(prompt: str, past: list[Past], **more: object) -> list[str]:
+    return [one.path for one in foresee(prompt, past, **more)]  # type: ignore[arg-type]
+
+
+ROUTES = Past(prompt="the login route answers 500 when the cookie is missing", edited=("api/routes.py",))
+COLOURS = Past(prompt="make the chart colours readable in dark mode", edited=("web/chart.tsx",))
+
+
+def test_the_session_that_was_asked_alike_leads() -> None:
+    assert paths("login answers 500 again without a cookie", [ROUTES, COLOURS])[0] == "api/routes.py"
+    assert paths("the chart is unreadable in dark mode", [ROUTES, COLOURS])[0] == "web/chart.tsx"
+
+
+def test_a_file_that_the_prompt_names_leads_even_when_nobody_touched_it() -> None:
+    found = foresee("please tidy core/clock.py", [ROUTES, COLOURS], files=["core/clock.py", "core/other.py"])
+    assert found[0].path == "core/clock.py"
+    assert found[0].because[0] == "the prompt names it"
+
+
+@pytest.mark.parametrize("prompt", ["see clock.py", "the clock is late", "look at core/clock.py please"])
+def test_a_path_a_file_name_and_a_stem_each_name_a_file(prompt: str) -> None:
+    assert paths(prompt, [], files=["core/clock.py", "core/wall.py"]) == ["core/clock.py"]
+
+
+def test_a_word_inside_another_names_no_file() -> None:
+    assert paths("the clockwork orange", [], files=["core/clock.py"]) == []
+
+
+def test_without_a_hint_the_latest_and_the_most_frequent_lead() -> None:
+    past = [Past(prompt="x", edited=("old.py",)), Past(prompt="y", edited=("new.py",))]
+    assert paths("", past) == ["new.py", "old.py"]
+    often = [Past(prompt=str(n), edited=("often.py",)) for n in range(5)] + [Past(prompt="z", edited=("once.py",))] * 1
+    weights = Weights(lately=0.0)
+    assert paths("", often, weights=weights)[0] == "often.py"
+
+
+def test_work_goes_on_where_the_branch_was_left_and_main_is_no_branch() -> None:
+    past = [Past(prompt="a", edited=("mine.py",), branch="feature"), *[Past(prompt="b", edited=("other.py",))] * 3]
+    assert paths("go on", past, branch="feature")[0] == "mine.py"
+    assert paths("go on", past, branch="main")[0] == "other.py"
+
+
+def test_what_goes_with_a_leader_follows_it() -> None:
+    together = {"core/clock.py": {"tests/test_clock.py": 0.9}}
+    assert paths("tidy core/clock.py", [], files=["core/clock.py"], together=together) == [
+        "core/clock.py",
+        "tests/test_clock.py",
+    ]
+
+
+def test_k_is_an_upper_bound_and_nothing_known_gives_nothing() -> None:
+    past = [Past(prompt="x", edited=tuple(f"{n}.py" for n in range(30)))]
+    assert len(foresee("x", past, k=7)) == 7
+    assert foresee("anything at all", []) == []
+
+
+def test_the_same_past_gives_the_same_order() -> None:
+    past = [ROUTES, COLOURS] * 5
+    assert foresee("login", past) == foresee("login", past)
+
+
+def test_the_first_request_is_kept_and_not_what_a_host_said_before_it() -> None:
+    session = Session().user("<local-command-caveat>Caveat</local-command-caveat>").user("fix the login").user("thanks")
+    assert session_prompt(session) == "fix the login"
+    assert session_prompt(Session().user("[Request interrupted by user]")) == "[Request interrupted by user]"
+
+
+def session_prompt(session: Session) -> str:
+    recorder = Recorder()
+    for event in session.events:
+        recorder.see(event)
+    return recorder.prompt
+
+
+def test_names_are_taken_apart_and_endings_cut() -> None:
+    assert words("parseRequests logged_in") == ("parse", "request", "logg", "in")
+
+
+def test_a_prompt_of_a_megabyte_is_read_only_at_its_beginning() -> None:
+    assert paths("fix the login " + "x" * 1_000_000, [ROUTES])[0] == "api/routes.py"

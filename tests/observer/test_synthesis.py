@@ -1,0 +1,234 @@
+"""Modules are looked at as a whole at 5, 10, 20, 50 and 100 sessions, pairs across modules once a week; never twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+import recollect
+from recollect.app import Recollect
+from recollect.core.chores import Allowance
+from recollect.core.kinds import Kind
+from recollect.core.observed import Contribution, ErrorSeen, FileSeen, PairSeen, SequenceSeen, SessionSeen
+from recollect.core.query import Filter
+from recollect.core.records import Memory
+from recollect.core.scope import Source, Status
+from recollect.observer.chores import CausesChore, SynthesiseChore, module_seen
+from recollect.observer.room import Room
+from recollect.observer.synthesis import MOST, ModuleSeen, calibration, causes, stage_of, synthesised
+from recollect.testing.fakes import ScriptedModel
+
+
+def used(path: str, *, edits: int = 0, reads: int = 1) -> FileSeen:
+    return FileSeen(path=path, module=f"{path.rpartition('/')[0] or '.'}/", reads=reads, edits=edits)
+
+
+def session(number: int, *files: FileSeen, planned: int = 0, steps: int = 40, **more: object) -> Contribution:
+    return Contribution(
+        session=SessionSeen(id=f"s{number}", started=1000.0 + number, events=5, planned=planned, steps=steps),
+        files=files,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def pair(one: str, other: str, *, forward: int = 1, backward: int = 0) -> PairSeen:
+    return PairSeen(one=one, other=other, forward=forward, backward=backward, steps=1.0, seconds=5.0)
+
+
+@pytest.fixture
+def memory() -> Iterator[Recollect]:
+    with recollect.open(":memory:") as opened:
+        yield opened
+
+
+def put(memory: Recollect, *sessions: Contribution) -> Room:
+    with memory.store.engine.write():
+        for one in sessions:
+            assert memory.store.observed.put(one, memory.store.project)
+    return Room(memory.store, lambda: memory._senses, memory._clock, memory._identity)
+
+
+def run(chore: SynthesiseChore | CausesChore, room: Room) -> list[Memory]:
+    """Run a chore and give what it added."""
+    before = {one.id for one in everything(room)}
+    chore.apply(chore.plan(room.now(), due=True), Allowance())
+    return [one for one in everything(room) if one.id not in before]
+
+
+def everything(room: Room) -> list[Memory]:
+    return list(room.store.memories.page(Filter(statuses=frozenset(Status)), room.project, limit=100).memories)
+
+
+def in_api(number: int, **more: object) -> Contribution:
+    return session(number, used("api/routes.py", edits=1), used("core/schema.py"), used(f"api/x{number}.py"), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("sessions", "done", "stage"),
+    [(4, (), None), (5, (), 5), (9, ("5",), None), (10, ("5",), 10), (60, (), 50), (60, ("50",), None), (400, (), 100)],
+)
+def test_a_stage_is_reached_once_and_the_highest_of_several_counts(
+    sessions: int, done: tuple[str, ...], stage: int | None
+) -> None:
+    assert stage_of(sessions, done) == stage
+
+
+def test_at_five_sessions_the_usual_files_of_a_module_are_known(memory: Recollect) -> None:
+    room = put(memory, *(in_api(number) for number in range(5)))
+    added = run(SynthesiseChore(room), room)
+    prefetch = next(one for one in added if one.kind == Kind.PREFETCH_PATTERN and "api" in one.modules[0])
+    assert (prefetch.status, prefetch.source) == (Status.CANDIDATE, Source.OBSERVER_INFERRED)
+    assert prefetch.payload is not None
+    assert prefetch.attributes["evidence"][0]["session"] == "s0"
+
+
+def test_four_sessions_are_too_few(memory: Recollect) -> None:
+    room = put(memory, *(in_api(number) for number in range(4)))
+    assert run(SynthesiseChore(room), room) == []
+
+
+def test_a_look_is_never_made_twice_and_adds_five_memories_at_most(memory: Recollect) -> None:
+    room = put(memory, *(in_api(number) for number in range(7)))
+    first = run(SynthesiseChore(room), room)
+    assert first
+    per_look = [len(one.memories) for one in room.store.observed.syntheses(room.project)]
+    assert max(per_look) <= MOST
+    assert run(SynthesiseChore(room), room) == []
+    assert not SynthesiseChore(room).plan(room.now(), due=True)
+
+
+def test_a_later_stage_says_nothing_again_that_is_known(memory: Recollect) -> None:
+    room = put(memory, *(in_api(number) for number in range(5)))
+    first = run(SynthesiseChore(room), room)
+    put(memory, *(in_api(number) for number in range(5, 10)))
+    again = run(SynthesiseChore(room), room)
+    assert {one.content for one in again}.isdisjoint({one.content for one in first})
+    assert len({one.content for one in everything(room)}) == len(everything(room))
+
+
+def test_nothing_is_done_before_its_hour(memory: Recollect) -> None:
+    room = put(memory, *(in_api(number) for number in range(5)))
+    assert not SynthesiseChore(room).plan(room.now(), due=False)
+    assert not CausesChore(room).plan(room.now(), due=False)
+
+
+def test_an_allowance_stops_between_modules(memory: Recollect) -> None:
+    room = put(memory, *(in_api(number) for number in range(5)))
+    chore = SynthesiseChore(room)
+    plan = chore.plan(room.now(), due=True)
+    assert plan.total == 2
+    assert chore.apply(plan, Allowance(most=1)).waiting == 1
+    assert chore.apply(chore.plan(room.now(), due=True), Allowance()).waiting == 0
+
+
+def kinds(seen: ModuleSeen) -> set[str]:
+    return {str(one.kind) for one in synthesised(seen)}
+
+
+def planned(*sessions: SessionSeen, among: list[SessionSeen]) -> list[float]:
+    """The ratios by which some sessions calibrate a module of a project."""
+    seen = ModuleSeen(module="api/", sessions=sessions, project=[*sessions, *among])
+    return [float(hunch.payload["ratio"]) for hunch in calibration(seen) if hunch.payload]  # type: ignore[arg-type]
+
+
+def test_a_module_whose_plans_overrun_more_than_elsewhere_is_calibrated() -> None:
+    over = [in_api(number, planned=2, steps=60).session for number in range(5)]
+    kept = [in_api(number, planned=3, steps=36).session for number in range(5, 25)]
+    assert planned(*over, among=kept) == [2.5]
+    assert planned(*kept, among=over) == []
+    assert planned(*over, among=[replace(one, id=f"{one.id}x") for one in over]) == []
+    assert planned(*over[:2], among=kept) == []
+
+
+def test_a_round_that_ended_well_is_a_recipe_and_one_that_failed_is_not(memory: Recollect) -> None:
+    rounds = (SequenceSeen(tools="read → edit → run make lint → run make test", times=2),)
+    room = put(memory, *(in_api(number, sequences=rounds) for number in range(5)))
+    seen = module_seen(room, "api/")
+    assert Kind.WORKFLOW_RECIPE in kinds(seen)
+    failed = replace(seen, sessions=[replace(one, outcome="failure") for one in seen.sessions])
+    assert Kind.WORKFLOW_RECIPE not in kinds(failed)
+
+
+def test_a_trouble_that_keeps_coming_back_in_a_module_is_told_with_what_helped(memory: Recollect) -> None:
+    trouble = ErrorSeen(
+        tool="Edit", words="", fingerprint="f", shape="x", example="String not found", files=("api/routes.py",),
+        steps=(1,), resolution="Read <file> → Edit <file>",
+    )  # fmt: skip
+    room = put(memory, *(in_api(number, errors=(trouble,)) for number in range(5)))
+    (hunch,) = [one for one in synthesised(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
+    assert "String not found" in hunch.text
+    assert "What helped: read" in hunch.text
+    assert not [one for one in synthesised(module_seen(room, "core/")) if one.kind is Kind.ERROR_PATTERN]
+
+
+def test_a_trouble_of_the_whole_project_is_no_trouble_of_a_module(memory: Recollect) -> None:
+    trouble = ErrorSeen(
+        tool="Edit", words="", fingerprint="f", shape="x", example="String not found",
+        files=("api/routes.py", "core/schema.py"), steps=(1,),
+    )  # fmt: skip
+    room = put(memory, *(in_api(number, errors=(trouble,)) for number in range(5)))
+    assert not [one for one in synthesised(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
+
+
+A, B = "api/routes.py", "web/client.ts"
+
+
+def tied(number: int, *, forward: bool = True) -> Contribution:
+    seen = pair(A, B, forward=int(forward), backward=int(not forward))
+    return session(number, used(A, edits=1), used(B, edits=1), pairs=(seen,))
+
+
+def test_files_of_two_modules_that_follow_each_other_are_a_cause_found_once(memory: Recollect) -> None:
+    room = put(memory, *(tied(number) for number in range(4)))
+    (added,) = run(CausesChore(room), room)
+    assert added.kind == Kind.CAUSAL_DEPENDENCY
+    assert added.content.startswith(f"Work on `{A}` leads to `{B}`")
+    assert set(added.provenance) >= {"s0", "s3"}
+    assert run(CausesChore(room), room) == []
+
+
+@pytest.mark.parametrize(
+    "sessions",
+    [
+        [tied(0), tied(1)],
+        [tied(0), tied(1, forward=False), tied(2), tied(3, forward=False)],
+        [tied(0), tied(1), tied(2), *(session(n, used(A), used("web/other.ts")) for n in range(3, 9)),
+         *(session(n, used(B)) for n in range(9, 15))],
+    ],
+    ids=["too few sessions", "no direction", "mostly apart"],
+)  # fmt: skip
+def test_a_pair_that_is_rare_undirected_or_loose_is_no_cause(memory: Recollect, sessions: list[Contribution]) -> None:
+    room = put(memory, *sessions)
+    assert run(CausesChore(room), room) == []
+
+
+def test_two_files_of_one_folder_are_no_cause_across_modules(memory: Recollect) -> None:
+    near = [session(n, used("api/a.py"), used("api/b.py"), pairs=(pair("api/a.py", "api/b.py"),)) for n in range(5)]
+    room = put(memory, *near)
+    used_ = {one.path: one.sessions for one in room.store.observed.files(room.project)}
+    assert causes(room.store.observed.pairs(room.project), used_) == []
+
+
+def test_a_rejected_synthesis_does_not_come_back(memory: Recollect) -> None:
+    room = put(memory, *(in_api(number) for number in range(5)))
+    rejected = run(SynthesiseChore(room), room)
+    for one in rejected:
+        memory.reject(one.id)
+    put(memory, *(in_api(number) for number in range(5, 10)))
+    again = run(SynthesiseChore(room), room)
+    assert {one.content for one in again}.isdisjoint({one.content for one in rejected})
+
+
+def test_one_call_of_a_model_may_tell_a_look_better_and_its_failure_costs_nothing(memory: Recollect) -> None:
+    room = put(memory, *(tied(number) for number in range(4)))
+    asked: list[str] = []
+
+    def model(feature: str, session: str | None) -> ScriptedModel:
+        asked.append(feature)
+        return ScriptedModel({"memories": [{"number": 0, "text": f"Change `{A}` and `{B}` follows."}]})
+
+    (added,) = run(CausesChore(replace(room, model=model)), room)
+    assert added.content == f"Change `{A}` and `{B}` follows."
+    assert len(asked) == 1
