@@ -39,7 +39,7 @@ from recollect.core.query import Query  # noqa: E402
 from recollect.recall.read import read  # noqa: E402
 from recollect.recall.recipes import RECIPES  # noqa: E402
 from recollect.store.codec import COLUMNS  # noqa: E402
-from recollect.store.sqlite import search  # noqa: E402
+from recollect.store.sqlite.match import any_of, terms  # noqa: E402
 
 SEED = 20260101
 MILLION = 1_000_000
@@ -386,7 +386,7 @@ def recall(bench: Bench) -> str:
 def _asked(memory: recollect.Recollect, questions: Sequence[str]) -> tuple[Times, float]:
     """Each question once by either way, in random order; and how many memories hold a word of the median question."""
     raw, recipe, chance = connect(Path(str(memory.path))), RECIPES[SETTINGS.recipe], random.Random(SEED)
-    expressions = [search.any_of(search.terms(read(Query(question)))) or '""' for question in questions]
+    expressions = [any_of(terms(read(Query(question)))) or '""' for question in questions]
     pairs = list(zip(questions, expressions, strict=True))
     times: Times = {"recollect, recall": [], MATCH: []}
     for question, expression in [*pairs[-WARM:], *pairs]:

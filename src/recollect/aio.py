@@ -13,6 +13,7 @@ from typing import Any
 from recollect import wiring
 from recollect.agent.chat import Chat
 from recollect.agent.providers import Offer
+from recollect.agent.session import AgentSession
 from recollect.app import Recollect
 from recollect.core.account import Account
 from recollect.core.chores import quiet
@@ -158,6 +159,9 @@ class AsyncRecollect:
 
     async def put_vectors_back(self) -> str:
         return await asyncio.to_thread(self._memory.put_vectors_back)
+
+    async def agent(self, session: str, *, host: str = "", arm: str | None = None) -> AgentSession:
+        return await asyncio.to_thread(self._memory.agent, session, host=host, arm=arm)
 
     @property
     def sessions(self) -> OnThreads:

@@ -29,6 +29,9 @@ from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.agent.chats import Chats
+    from recollect.agent.ground import Ground
+    from recollect.agent.methodology import Methodology
+    from recollect.agent.session import AgentSession
     from recollect.code.api import Code
     from recollect.core.account import Account
     from recollect.core.drafts import Draft, Receipt
@@ -57,6 +60,13 @@ def as_it_is(senses: Senses) -> Senses:
     return senses
 
 
+def unnamed() -> Methodology:
+    """The methodology of a memory that was told of none."""
+    from recollect.agent.methodology.native import native
+
+    return native()
+
+
 class Recollect:
     """One open memory. Safe to share between threads; close it or use it in a `with` block."""
 
@@ -77,12 +87,14 @@ class Recollect:
         model: Model | None = None,
         chores: Callable[[], Sequence[Chore]] = tuple,
         chats: Callable[[], Chats] | None = None,
+        methodology: Callable[[], Methodology] = unnamed,
     ) -> None:
         self._store = store
         self._chats = chats
         self._dialogue = dialogue
         self._model = model
         self._chores = chores
+        self._methodology = methodology
         self._embedder = embedder
         self._personal = personal  # the person's own memories, recalled beside the project's
         self._senses = senses
@@ -343,6 +355,29 @@ class Recollect:
             search=lambda text, k: self.recall(text, k=k, filter=passages, track=False),
             indexed=self._sees_code,
             model=self._for("code"),
+        )
+
+    def agent(self, session: str, *, host: str = "", arm: str | None = None) -> AgentSession:
+        """Memory beside one working agent: what to say at each moment, and what was seen. Its methods never raise."""
+        from recollect.agent.session import AgentSession
+
+        return AgentSession(self.ground, session, host=host, arm=arm)
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What the agent loop works with."""
+        from recollect.agent.ground import Ground
+
+        path = self.path
+        return Ground(
+            self._store,
+            lambda query, budget: recall(query, self._senses, now=self._clock(), budget=budget),
+            self.remember_all,
+            self._clock,
+            lambda: self._hand(""),
+            self._methodology(),
+            None if path is None or path.parent.name != ".recollect" else path.parent.parent,
+            self.observer,
         )
 
     @cached_property

@@ -24,6 +24,7 @@ from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.agent.chats import Chats
+    from recollect.agent.methodology import Methodology
     from recollect.core.ports import Chore
     from recollect.dialogue.room import Room
     from recollect.embed.port import Embedder
@@ -123,8 +124,15 @@ def open(
         model=governed,
         chores=lambda: _chores(room(), embedder, memory.observer.chores()),
         chats=lambda: _chats(room(), chosen, embedder, model),
+        methodology=partial(_methodology, chosen.methodology),
     )
     return memory
+
+
+def _methodology(name: str) -> Methodology:
+    from recollect.registry import methodology
+
+    return methodology(name)
 
 
 def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
@@ -232,6 +240,7 @@ def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
 
 def _chores(room: Room, embedder: Embedder | None, observed: list[Chore]) -> list[Chore]:
     """Every chore there is, in the order they run."""
+    from recollect.agent.settle import SettleChore
     from recollect.dialogue.consolidate import ConsolidateChore
     from recollect.dialogue.enrich import EnrichChore
     from recollect.dialogue.reflect import ReflectChore
@@ -245,6 +254,7 @@ def _chores(room: Room, embedder: Embedder | None, observed: list[Chore]) -> lis
         *observed,
         PruneChore(room.store, room.clock, room.identity),
         EvictChore(room.store, room.clock),
+        SettleChore(room.store, room.clock, room.identity, room.actor),
     ]
     if embedder is not None:
         from recollect.tend.vectors import VectorChore

@@ -16,6 +16,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
+import recollect
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
 from recollect.interfaces.cli import main
@@ -531,3 +532,28 @@ def test_the_text_a_model_reads_cannot_pass_for_structure_while_programs_get_it_
     assert result.structured_content == said
     assert not any(mark in text for mark in ("<|im_start|>", "<system>", "[INST]"))
     assert json.loads(text)["items"]
+
+
+# --- the hook as a tool ---------------------------------------------------------------------------------------------
+
+
+def test_the_hook_is_answered_warm_and_no_model_sees_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_ARM", "full")
+    with recollect.open(project) as memory:
+        memory.remember("The staging database resets every night.", kind="gotcha", files=["src/db.py"])
+    event = {"session_id": "s", "cwd": str(project), "tool_name": "Read", "tool_use_id": "t1"}
+    asked = {"hook_event_name": "UserPromptSubmit", "session_id": "p", "cwd": str(project), "prompt_id": "1",
+             "prompt": "why does the staging database reset?"}  # fmt: skip
+
+    async def talk(client: Client) -> None:
+        assert [tool.name for tool in (await client.list_tools()).tools] == EIGHT
+        given = {**event, "hook_event_name": "PostToolUse", "tool_input": '{"file_path": "src/db.py"}'}
+        first = json.loads(text(await client.call_tool("hook", {"host": "codex", **given})))
+        assert "resets" in first["hookSpecificOutput"]["additionalContext"]
+        assert text(await client.call_tool("hook", {"host": "codex", **given})) == "{}"
+        warm = json.loads(text(await client.call_tool("hook", {"host": "claude-code", "payload": asked})))
+        assert "resets" in warm["hookSpecificOutput"]["additionalContext"]
+        for nonsense in ({}, {"host": "nobody"}, {"payload": "{"}, {"payload": 7, "host": "codex"}):
+            assert text(await client.call_tool("hook", nonsense)) == "{}"
+
+    inside(talk, Door(str(project)))

@@ -166,7 +166,7 @@ def test_a_warning_says_what_failed_and_what_helped() -> None:
 def test_commands_of_a_line_are_named_with_whether_their_failure_is_told(
     line: str, found: list[tuple[str, bool]]
 ) -> None:
-    assert commands(line) == found
+    assert list(commands(line)) == found
 
 
 def test_events_out_of_order_and_answers_without_calls_are_survived() -> None:

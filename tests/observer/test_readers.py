@@ -21,6 +21,7 @@ from recollect.observer.events import (
 )
 from recollect.observer.readers import sniff
 from recollect.observer.readers.lines import Tally
+from recollect.privacy.fence import block, item
 
 TRACES = next(
     (found for up in Path(__file__).resolve().parents if (found := up / "shared/data/traces").is_dir()),
@@ -316,3 +317,18 @@ def test_a_real_transcript_is_read_whole(file: str, name: str, calls: int, error
     assert any(isinstance(one, StepComplete) for one in found)
     assert not any(path.startswith("/") for one in made for path in one.paths)
     assert (tally.broken, dict(tally.unknown)) == (0, {})
+
+
+def test_what_we_told_the_agent_is_not_what_it_said_or_saw() -> None:
+    ours = block([item(1, "gotcha", "granite")], nonce="0123456789abcdef")
+    said = [
+        {"type": "user", "sessionId": "s", "uuid": "1", "message": {"content": f"{ours}fix it"}},
+        {"type": "assistant", "sessionId": "s", "uuid": "2",
+         "message": {"id": "m", "content": [{"type": "text", "text": f"I see {ours}"}]}},
+        {"type": "user", "sessionId": "s", "uuid": "3",
+         "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": f"out\n{ours}"}]}},
+        {"type": "user", "sessionId": "s", "uuid": "4", "message": {"content": ours}},
+    ]  # fmt: skip
+    events = list(sniff.read([json.dumps(line) for line in said], tally=Tally()))
+    texts = [event.text for event in events if isinstance(event, UserText | Reasoning | ToolResult)]
+    assert texts == ["fix it", "I see ", "out\n"]

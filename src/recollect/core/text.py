@@ -1,7 +1,7 @@
 """Text as Recollect understands it: cleaning, the normal form behind fingerprints, and the words of the keyword index.
 
 Pure functions. `ANALYZER` names the indexing rules; change it whenever `index_*` would answer differently, so that
-stores rebuild their keyword index instead of trusting a stale one.
+stores rebuild their keyword index instead of trusting a stale one. The hook process lives by how little this loads.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from hashlib import blake2b
 
-from recollect.core.errors import InvalidText
+from recollect.core.lazy import Lazy
 
 ANALYZER = "2"
 
@@ -20,7 +19,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_UNSPACED}]+")
+_RUN = Lazy(f"([{_UNSPACED}]+)", 0)  # half of what this module would cost to load, for texts that most never see
 _WORD = re.compile(r"\w+")
 # A name: letters, digits and the separators that occur inside identifiers, paths, versions and flags.
 _NAME = re.compile(r"[\w$@.\-/\\:#+]+")
@@ -41,10 +40,13 @@ _SPACE = re.compile(r"\s+")
 
 def require_storable(text: str, field: str) -> str:
     """`text`, or an error when it cannot be stored faithfully."""
-    if "\0" in text:
-        raise InvalidText(field, "the text holds a NUL character")
-    if _LONE_SURROGATE.search(text):
-        raise InvalidText(field, "the text holds bytes that are not UTF-8")
+    problem = "a NUL character" if "\0" in text else ""
+    if not text.isascii() and _LONE_SURROGATE.search(text):
+        problem = problem or "bytes that are not UTF-8"
+    if problem:
+        from recollect.core.errors import InvalidText
+
+        raise InvalidText(field, f"the text holds {problem}")
     return text
 
 
@@ -70,6 +72,8 @@ def normal_form(text: str) -> str:
 
 def fingerprint(text: str) -> str:
     """A short, stable digest of the normal form. Two statements share it exactly when they say the same words."""
+    from hashlib import blake2b  # readers never need it
+
     return blake2b(normal_form(text).encode(), digest_size=16).hexdigest()
 
 
@@ -102,7 +106,9 @@ def whole(name: str) -> str:
 
 def index_body(content: str | None) -> str:
     """Text for the main column: words as they stand, unspaced scripts as overlapping pairs."""
-    return _RUN.sub(lambda run: f" {_pairs(run.group())} ", content or "")
+    if not content or content.isascii():
+        return content or ""
+    return _RUN.pattern.sub(lambda run: f" {_pairs(run.group())} ", content)
 
 
 ROLES = frozenset({"user", "assistant", "system", "tool"})  # parts in a conversation, not names
@@ -135,7 +141,7 @@ def words(text: str) -> list[str]:
 
 
 def is_unspaced(word: str) -> bool:
-    return _RUN.search(word) is not None
+    return not word.isascii() and _RUN.search(word) is not None
 
 
 def unspaced_pairs(run: str) -> list[str]:
@@ -145,7 +151,7 @@ def unspaced_pairs(run: str) -> list[str]:
 
 def split_runs(word: str) -> list[str]:
     """`word` cut where unspaced script begins or ends: `日本go語` → 日本, go, 語."""
-    return [piece for piece in re.split(f"([{_UNSPACED}]+)", word) if piece]
+    return [word] if word.isascii() and word else [piece for piece in _RUN.pattern.split(word) if piece]
 
 
 def excerpt(text: str, limit: int) -> str:

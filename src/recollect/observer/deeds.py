@@ -7,10 +7,9 @@ deed it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
-from recollect.observer.events import Act
+from recollect.observer.acts import Act
 from recollect.observer.paths import relative
 
 SUBJECT_KEPT = 400  # characters of a command, pattern or address that are kept
@@ -51,16 +50,29 @@ _VIEWING = frozenset({"view", "cat", "read"})
 _LOCAL_SERVERS = ("mcp__ide__", "mcp__recollect", "mcp__plugin_recollect")  # nothing from outside comes through these
 
 
-@dataclass(frozen=True, slots=True)
 class Deed:
-    """A tool call in the observer's words; `inside` is where a search looks, `shape` the look of what is edited."""
+    """A tool call in the observer's words; `inside` is where a search looks, `shape` the look of what is edited.
 
-    act: Act
-    paths: tuple[str, ...] = ()
-    subject: str = ""
-    inside: str = ""
-    shape: str = ""
-    planned: int = 0
+    A plain class: a hook process has no time for dataclasses.
+    """
+
+    __slots__ = ("act", "inside", "paths", "planned", "shape", "subject")
+
+    def __init__(
+        self,
+        act: Act,
+        paths: tuple[str, ...] = (),
+        subject: str = "",
+        inside: str = "",
+        shape: str = "",
+        planned: int = 0,
+    ) -> None:
+        self.act = act
+        self.paths = paths
+        self.subject = subject
+        self.inside = inside
+        self.shape = shape
+        self.planned = planned
 
 
 def deed(tool: str, arguments: object, root: str | None) -> Deed:

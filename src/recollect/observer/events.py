@@ -9,24 +9,13 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
+from recollect.observer.acts import Act as Act
+
 RESULT_HEAD, RESULT_TAIL = (
     3000,
     1000,
 )  # characters of a result that are kept: imports and commands lead, failures end it
 TEXT_KEPT = 8000  # characters of what was said; the lesson of a long text stands at its ends
-
-
-class Act(StrEnum):
-    """What a tool call does to the project, whatever its host calls the tool."""
-
-    READ = "read"
-    EDIT = "edit"
-    SEARCH = "search"
-    LIST = "list"
-    RUN = "run"
-    PLAN = "plan"
-    EXTERNAL = "external"
-    OTHER = "other"
 
 
 class Outcome(StrEnum):

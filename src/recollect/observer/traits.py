@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
+from functools import lru_cache
 from typing import NamedTuple
 
 from recollect.observer.deeds import command_name, is_shell
@@ -123,7 +124,8 @@ class Situation:
         """Remember the paths of a text, and the folders they stand in."""
         if len(self._seen) >= SEEN:
             return
-        for found in set(_PATHS.findall(text[:READ])):
+        named = " ".join(word for word in text[:READ].split() if "/" in word or "." in word)
+        for found in set(_PATHS.findall(named)):
             path = found.removeprefix("./")
             if path not in self._seen:
                 self._seen.update(with_folders(path))
@@ -135,7 +137,8 @@ def with_folders(path: str) -> list[str]:
     return ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
 
 
-def commands(line: str) -> list[tuple[str, bool]]:
+@lru_cache(maxsize=256)
+def commands(line: str) -> tuple[tuple[str, bool], ...]:
     """The commands of a shell line by name, each with whether its failure would be told; none that a pipe feeds."""
     parts = _BETWEEN.split(_REDIRECTED.sub(" ", _QUOTED.sub(" … ", line)))
     found: dict[tuple[str, bool], None] = {}
@@ -143,4 +146,4 @@ def commands(line: str) -> list[tuple[str, bool]]:
         name = command_name(parts[place].strip()) if parts[place].strip() else ""
         if name and (place == 0 or parts[place - 1] != "|"):
             found[(name, place + 1 >= len(parts) or parts[place + 1] not in _HIDING)] = None
-    return list(found)[:COMMANDS]
+    return tuple(found)[:COMMANDS]

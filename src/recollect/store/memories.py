@@ -83,6 +83,7 @@ class Memories:
     _DELETE = "delete from memories where seq = :seq"
     _DELETE_FACETS = "delete from facets where seq = :seq"
     _DELETE_STAMP = "delete from enriched where memory = :id"
+    _DELETE_TOLD = "delete from injections where memory = :id"
 
     def delete(self, memory: Memory) -> None:
         """Remove the row and all that was projected from it."""
@@ -90,6 +91,7 @@ class Memories:
         self._unindex(seq, memory, to_row(memory))
         self._engine.execute(self._DELETE_FACETS, {"seq": seq})
         self._engine.execute(self._DELETE_STAMP, {"id": memory.id})
+        self._engine.execute(self._DELETE_TOLD, {"id": memory.id})
         ivf.forget(self._engine, seq)
         self._engine.execute(self._DELETE, {"seq": seq})
 

@@ -37,7 +37,7 @@ class RepairReport:
 
 _CARRIED = (
     "links", "tombstones", "ledger", "meta", "documents", "document_pairs", "document_links", "document_ranks",
-    "entities", "spend", "turns", "turn_calls", "working_memory", *OBSERVED,
+    "entities", "spend", "turns", "turn_calls", "working_memory", "agent_sessions", "injections", *OBSERVED,
 )  # fmt: skip
 _CLEAR_FACETS = "delete from facets"
 _ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"

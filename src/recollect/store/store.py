@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.store.documents import Documents
     from recollect.store.entities import Entities
     from recollect.store.graph import Graph
+    from recollect.store.injections import Injections
     from recollect.store.jobs import Jobs
     from recollect.store.ledger import Ledger
     from recollect.store.links import Links
@@ -94,6 +95,12 @@ class Store:
         from recollect.store.entities import Entities
 
         return Entities(self.engine)
+
+    @cached_property
+    def injections(self) -> Injections:
+        from recollect.store.injections import Injections
+
+        return Injections(self.engine)
 
     @cached_property
     def jobs(self) -> Jobs:

@@ -12,6 +12,7 @@ from recollect.core.query import Filter, Reading
 from recollect.store.engine import Engine
 from recollect.store.filters import where
 from recollect.store.sqlite import ranked, search
+from recollect.store.sqlite.match import terms as terms_of
 from recollect.store.sqlite.ranked import LIMITS, Limits
 
 _MOST_CUTS = 10_000  # texts kept as words; some 30 MB of ordinary turns
@@ -48,7 +49,7 @@ class Words:
         prefix: bool = False,
     ) -> list[Match]:
         """The best memories for what was read, best first."""
-        terms = search.terms(reading, prefix=prefix)
+        terms = terms_of(reading, prefix=prefix)
         if not terms:
             return []
         condition, params = where(filter, project)
@@ -83,7 +84,7 @@ class Words:
 
     def saying_any_about(self, words: Sequence[str], reading: Reading, *, limit: int) -> list[int]:
         """The rows that hold any of some words and share the most with what was read."""
-        terms = search.terms(reading)
+        terms = terms_of(reading)
         return search.with_any_and(self._engine, words, terms, limit=limit) if terms else []
 
     def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:

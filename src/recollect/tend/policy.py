@@ -12,6 +12,7 @@ from recollect.tend.schedule import ALWAYS, When
 SCHEDULE: Mapping[str, When] = {
     "vectors": ALWAYS,
     "evict": ALWAYS,
+    "settle": ALWAYS,
     "enrich": When(hour=2),
     "consolidate": When(hour=3),
     "reflect": When(hour=3, weekday=6),

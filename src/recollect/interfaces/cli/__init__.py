@@ -46,6 +46,7 @@ COMMANDS = {
     "observe": ("observe", "learn from what agents did: transcripts, or the spool that hooks leave"),
     "foresee": ("foresee", "what a task will touch, and what tends to fail here"),
     "review": ("review", "look through what was inferred: confirm, edit, reject, later"),
+    "trust": ("trust", "how much agents are told unasked: show, or choose a level"),
     "facts": ("talk", "facts drawn from conversations"),
     "entity": ("talk", "who and what is spoken of: list, show, merge, split"),
     "import": ("imports", "take in chats (ChatGPT, Claude, lines of JSON), or rules files as memories"),

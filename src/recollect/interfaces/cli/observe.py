@@ -38,9 +38,12 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
         raise InvalidField("FILE", "name transcripts, or say one of --spool, --qa, --ui", hint=hint)
     if args.qa or args.ui:
         return _reported(args, console)
+    from recollect.agent.settle import settle
+
     with open_from(args, create=not args.spool) as memory:
         if args.spool:
             done = memory.observer.drain(kind=args.type)
+            settle(memory.store, memory.hand)
         else:
             try:
                 done = memory.observer.replay(args.paths, kind=args.type, progress=_bar)

@@ -132,7 +132,7 @@ class _CareTools:
         return answer({"path": None if made_at is None else str(made_at)})
 
 
-class _Given(ArgModelBase):
+class Given(ArgModelBase):
     """Arguments as they came: the plain tool checks them against its own schema."""
 
     model_config = ConfigDict(extra="allow")
@@ -156,7 +156,7 @@ def _plain(tool: Plain, door: Door) -> Tool:
         context_kwarg=None,
         description=tool.description,
         parameters=dict(tool.parameters),
-        fn_metadata=FuncMetadata(arg_model=_Given, output_schema={"type": "object", "additionalProperties": True}),
+        fn_metadata=FuncMetadata(arg_model=Given, output_schema={"type": "object", "additionalProperties": True}),
         is_async=False,
         annotations=_ASSISTANT[tool.name],
     )

@@ -128,6 +128,7 @@ def seconds(value: object) -> float | None:
 class Maker:
     """Builds the events of one session with ids that are the same on every replay.
 
+    What we told the agent is left out of what it said and saw: a memory must not become evidence of itself.
     `step` counts what the agent did, `root` makes paths relative, `key` is the transcript's own id where it has one.
     """
 

@@ -1,3 +1,3 @@
 """The number of the newest migration, alone so that opening an up-to-date store loads no migration."""
 
-LATEST = 9
+LATEST = 10

@@ -15,6 +15,7 @@ from recollect.store.migrations.m0006_dialogue import dialogue
 from recollect.store.migrations.m0007_no_outbox import no_outbox
 from recollect.store.migrations.m0008_turns import turns
 from recollect.store.migrations.m0009_observer import observer
+from recollect.store.migrations.m0010_injections import injections
 from recollect.store.observed import TABLES as OBSERVED
 
 
@@ -38,4 +39,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(7, "no outbox", no_outbox),
     Migration(8, "turns", turns, ("turns", "turn_calls", "working_memory")),
     Migration(9, "observer", observer, OBSERVED),
+    Migration(10, "injections", injections, ("agent_sessions", "injections")),
 )

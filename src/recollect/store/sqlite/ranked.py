@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from recollect.store.engine import Engine, Row, Value
-from recollect.store.sqlite.search import any_of, quoted
+from recollect.store.sqlite.match import any_of, quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ person types can be syntax.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from recollect.core.query import Reading
-from recollect.core.text import humps, index_body, index_names, is_unspaced, split_runs, unspaced_pairs, whole
+from recollect.core.text import index_body, index_names
 from recollect.store.engine import Engine, Row, Value
-from recollect.store.sqlite.connection import TOKENIZER
+from recollect.store.sqlite.match import TOKENIZER, any_of, quoted
 
 _CREATE = (
     """
@@ -100,45 +99,3 @@ def rebuild(engine: Engine) -> None:
     engine.execute("drop view if exists keyword_source")
     create(engine)
     engine.execute(_REBUILD)
-
-
-MOST_TERMS = 48  # a longer question is cut: each further term costs time and adds next to nothing
-
-
-def terms(reading: Reading, *, prefix: bool = False) -> list[str]:
-    """What was read as terms of a match expression; nothing when it holds no word at all.
-
-    Any term may match; BM25 rewards those that are rare. Names are asked for whole and as the phrase of their parts.
-    """
-    found: dict[str, None] = {}
-    for phrase in reading.phrases:
-        found[_phrase(_pieces(phrase))] = None
-    for name in reading.identifiers:
-        found[quoted(whole(name))] = None
-        if len(parts := humps(name)) > 1:
-            found[_phrase(parts)] = None
-    for word in reading.words:
-        for piece in split_runs(word):
-            pairs = unspaced_pairs(piece) if is_unspaced(piece) else [piece]
-            alone = prefix or (is_unspaced(piece) and len(piece) == 1)
-            found[_phrase(pairs) + ("*" if alone else "")] = None
-    found.pop('""', None)
-    return list(found)[:MOST_TERMS]
-
-
-def _pieces(phrase: str) -> list[str]:
-    return index_body(phrase).split()
-
-
-def _phrase(tokens: Sequence[str]) -> str:
-    return quoted(" ".join(tokens))
-
-
-def any_of(terms: Iterable[str]) -> str:
-    """An expression that any of some terms fulfils."""
-    return " OR ".join(terms)
-
-
-def quoted(text: str) -> str:
-    """Text as FTS5 syntax that can mean nothing but itself."""
-    return '"' + text.replace('"', '""') + '"'

@@ -1,0 +1,72 @@
+"""The gate before an action: does something known to fail match what an agent is about to do? Pure; light to load.
+
+One short warning at most. What the observer learnt carries a `trigger`; what people taught is matched by its files and
+its words.
+"""
+
+from __future__ import annotations
+
+from recollect.core.parts import parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Protocol
+
+    from recollect.core.known import Known
+
+    class Intent(Protocol):
+        """What is about to be done: an event of the observer, or what a hook was told."""
+
+        @property
+        def tool(self) -> str: ...
+
+        @property
+        def paths(self) -> tuple[str, ...]: ...
+
+        @property
+        def subject(self) -> str: ...
+
+        @property
+        def act(self) -> str: ...
+
+
+ACTS = frozenset({"edit", "run"})  # reading harms nobody
+_WORDS = 0.6  # share of a trigger's words that a command must hold
+_FIRM = 0.5  # share of a command's words that a memory without trigger must speak of
+_MOST_READ = 2_000  # characters of a command
+
+
+def matching(intent: Intent, candidates: Iterable[Known]) -> list[tuple[Known, float]]:
+    """Those that match, the firmest first."""
+    found = [(known, strength) for known in candidates if (strength := _strength(intent, known)) > 0]
+    return sorted(found, key=lambda pair: (-pair[1], -pair[0].confidence, pair[0].id))
+
+
+def _strength(intent: Intent, known: Known) -> float:
+    trigger = known.attributes.get("trigger")
+    if isinstance(trigger, dict):
+        return _triggered(intent, trigger)
+    touched = bool(set(known.files) & set(intent.paths))
+    if touched:
+        return 0.8 + 0.2 * known.relevance
+    return known.relevance if known.relevance >= _FIRM and intent.subject else 0.0
+
+
+def _triggered(intent: Intent, trigger: Mapping[str, Any]) -> float:
+    """What the observer learnt matches its own tool, and its files or most of its words."""
+    tool = trigger.get("tool")
+    if isinstance(tool, str) and tool and tool.casefold() != intent.tool.casefold():
+        return 0.0
+    if set(_texts(trigger.get("files"))) & set(intent.paths):
+        return 1.0
+    wanted = {word.lower() for word in _texts(trigger.get("words"))}
+    if not wanted or not intent.subject:
+        return 0.0
+    here = set(parts(intent.subject, most=_MOST_READ)[0])
+    share = len(wanted & here) / len(wanted)
+    return share if share >= _WORDS and len(wanted & here) >= min(2, len(wanted)) else 0.0
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list | tuple) else []

@@ -1,0 +1,117 @@
+"""Files an agent will likely read, handed over before it asks: always-files first, within a count and a budget.
+
+The names come from memory and are not trusted: only plain files inside the project, symbolic links followed and
+checked, nothing of ours or of version control, secrets hidden.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.core.known import Known
+from recollect.privacy.scan import redact
+from recollect.recall.pack import ESTIMATE
+
+MOST_FILES = 12
+MOST_TOKENS = 32_000
+_MOST_BYTES = 400_000  # of one file; a longer one is data
+MOST_OF_ONE = 8_000  # tokens of one file, so that a long one leaves room for the others
+_OURS = frozenset({".recollect", ".git", ".hg", ".svn"})
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file's text as far as it is handed over."""
+
+    path: str
+    text: str
+    tokens: int
+    cut: bool = False
+
+
+def wanted(patterns: Sequence[Known]) -> list[str]:
+    """The files of some patterns: what is always read before what is read often, the surest pattern first."""
+    listed = [name for group in ("always", "frequently") for one in patterns for name in _names(one, group)]
+    return list(dict.fromkeys(listed))
+
+
+def prefetch(
+    root: Path,
+    names: Sequence[str],
+    *,
+    most_files: int = MOST_FILES,
+    most_tokens: int = MOST_TOKENS,
+    count: Callable[[str], int] = ESTIMATE.count,
+) -> list[Loaded]:
+    """The files of `names` that are there and may be read, in order, as many as fit."""
+    loaded: list[Loaded] = []
+    room = most_tokens
+    for name in dict.fromkeys(names):
+        if len(loaded) >= most_files or room <= 0:
+            break
+        text = _read(root, name)
+        if text is None:
+            continue
+        kept, cut = _fitting(text, min(room, MOST_OF_ONE), count)
+        if kept:
+            tokens = count(kept)
+            loaded.append(Loaded(name, kept, tokens, cut))
+            room -= tokens
+    return loaded
+
+
+def confined(root: Path, name: str) -> Path | None:
+    """The file a name means, if that lies inside the project once every link is followed; else nothing."""
+    if not name or "\0" in name or os.path.isabs(name) or name.startswith("~") or len(name) > 500:
+        return None
+    base = Path(os.path.realpath(root))
+    real = Path(os.path.realpath(base / name.replace("\\", "/")))
+    if base not in real.parents or _OURS.intersection(real.relative_to(base).parts):
+        return None
+    return real
+
+
+def _read(root: Path, name: str) -> str | None:
+    """The text of a plain file; nothing for anything else, however it got there."""
+    path = confined(root, name)
+    if path is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return None
+    try:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
+            return None
+        data = os.read(handle, _MOST_BYTES + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    if b"\0" in data or len(data) > _MOST_BYTES:
+        return None
+    return redact(data.decode("utf-8", "replace")).text
+
+
+def _fitting(text: str, room: int, count: Callable[[str], int]) -> tuple[str, bool]:
+    """As many whole lines as fit."""
+    if count(text) <= room:
+        return text, False
+    kept: list[str] = []
+    spent = 0
+    for line in text.split("\n"):
+        spent += count(line) + 1
+        if spent > room:
+            break
+        kept.append(line)
+    return "\n".join(kept), True
+
+
+def _names(pattern: Known, group: str) -> list[str]:
+    listed = pattern.payload.get(group)
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list | tuple) else []

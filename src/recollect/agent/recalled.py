@@ -1,0 +1,72 @@
+"""The whole of recall as a search for what may be told: meaning and graph beside words, for processes that are warm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from recollect.agent.ground import Ground
+from recollect.agent.moments import CERTAIN, RELEVANT
+from recollect.core.known import Known
+from recollect.core.payloads import payload_json
+from recollect.core.query import Filter, Hit, Query
+from recollect.core.records import Memory
+from recollect.core.scope import Phase
+from recollect.recall.recipes import UNBOUNDED
+from recollect.store.codec import to_ms
+from recollect.store.quick import Quick
+
+
+def reader(ground: Ground) -> Quick:
+    """The store of a session, read the lean way."""
+    return Quick(lambda sql, params: ground.store.engine.rows(sql, params), ground.store.engine.tokens, now=now(ground))
+
+
+def now(ground: Ground) -> int:
+    return to_ms(ground.now())
+
+
+def searching(ground: Ground, quick: Quick, *, phase: Phase | None = None) -> Search:
+    """A search whose relevance is the share of words, or what recall is certain of where the words differ."""
+
+    def search(text: str, kinds: Iterable[str], most: int) -> list[Known]:
+        query = Query(text, k=most, filter=Filter(kinds=frozenset(kinds)), phase=phase, explicit=False)
+        hits = ground.recall(query, UNBOUNDED).hits
+        found = [known_of(hit.memory, confidence=hit.confidence) for hit in hits]
+        for known, hit, share in zip(found, hits, quick.shares(text, found), strict=True):
+            known.relevance = max(share, RELEVANT if _certain(hit) else 0.0)
+        return found
+
+    return search
+
+
+def _certain(hit: Hit) -> bool:
+    """Is recall as good as certain, by meaning? Words alone were judged by their share."""
+    return "dense" in hit.factors and hit.factors.get("relevance", 0.0) >= CERTAIN
+
+
+def known_of(memory: Memory, *, confidence: float, relevance: float = 0.0) -> Known:
+    """A memory as the moments see it."""
+    return Known(
+        memory.id,
+        memory.kind,
+        memory.content,
+        confidence=confidence,
+        source=str(memory.source),
+        status=str(memory.status),
+        files=memory.files,
+        modules=memory.modules,
+        at=to_ms(memory.event_at or memory.created_at),
+        verified=memory.verified,
+        pinned=memory.pinned,
+        seen=max(1, len(memory.provenance)),
+        citation=memory.citation or "",
+        session=memory.session,
+        attributes=memory.attributes,
+        payload=None if memory.payload is None else payload_json(memory.payload),
+        relevance=relevance,
+    )
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.agent.inject import Search

@@ -1,0 +1,399 @@
+"""One session of an agent, as its host lives through it: what memory says at each moment, and what was seen.
+
+Every method answers with fenced text or with nothing, waits no longer than its moment allows, and never raises into
+the host; what went wrong is kept in `notes`. What was answered is never changed afterwards, so a host that appends it
+keeps the beginning of its prompt as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from recollect.agent import builders, calibrate, relay, workstate
+from recollect.agent.experiment import NAME as ARM
+from recollect.agent.experiment import chosen_arm
+from recollect.agent.ground import Ground
+from recollect.agent.inject import Teller
+from recollect.agent.moments import (
+    BEFORE,
+    FIRST_MESSAGE,
+    PROMPT,
+    STEP,
+    SYSTEM_PROMPT,
+    TOOL_RESULT,
+    Moment,
+    rendered,
+    shown,
+    speaks,
+)
+from recollect.agent.prefetch import MOST_OF_ONE, prefetch, wanted
+from recollect.agent.recalled import known_of, now, reader, searching
+from recollect.agent.settle import folder_of, settle
+from recollect.agent.spool import Spool
+from recollect.agent.trust import CAUTIOUS, level_of
+from recollect.core.ids import MemoryId
+from recollect.core.known import Known
+from recollect.core.payloads import WorkState, parse_payload
+from recollect.core.records import WorkUnit
+from recollect.core.scope import Phase
+from recollect.observer.events import Event, Outcome, Reasoning, SessionComplete, StepComplete, ToolCall, ToolResult
+from recollect.observer.foresee import warning
+from recollect.observer.traits import Situation
+from recollect.observer.watch import Watch
+from recollect.privacy.fence import block, item, own_words
+from recollect.privacy.quarantine import gives_orders
+from recollect.remember.reinforce import note_access
+from recollect.store.codec import from_ms
+from recollect.store.injections import Told
+
+_RECENT = 12  # calls since the last step that are remembered
+_FAILED = 32  # failed calls that are remembered until their result is asked about
+_NOTES = 50
+_LONGEST_FILE = 8 * MOST_OF_ONE  # letters; the tokens were counted before
+
+
+class AgentSession:
+    """Memory beside one working agent. Safe to use from several threads of a host."""
+
+    def __init__(self, ground: Ground, session: str, *, host: str = "", arm: str | None = None) -> None:
+        self._ground = ground
+        self._notes: deque[str] = deque(maxlen=_NOTES)
+        self.session = session
+        self.host = host
+        self.arm = chosen_arm(arm or ground.store.meta(ARM), session, ground.store.project)
+        self.level = level_of(ground.store)
+        self.watch, self._situation = self._watching()
+        self.phase: Phase | None = None
+        self.work_unit: WorkUnit | None = None
+        self._began = now(ground)
+        folder = folder_of(ground.store)
+        self._spool = None if folder is None or ground.store.engine.read_only else Spool(folder, session)
+        self._given: set[str] = set()
+        self._told: list[Told] = []
+        self._said: dict[tuple[str, str], str] = {}  # what was answered at the beginning stays as it is
+        self._prompts = 0
+        self._steps = 0
+        self._recent: deque[ToolCall] = deque(maxlen=_RECENT)
+        self._failed: deque[str] = deque(maxlen=_FAILED)
+        self._last_words = ""
+        self._foreseen: tuple[set[str], set[str]] = (set(), set())  # patterns warned of, and their fingerprints
+        self._busy = threading.Lock()  # one question at a time: a store that hangs gathers no threads
+        self._hangs = False
+        self._over = False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What went wrong or took too long, oldest first."""
+        return tuple(self._notes)
+
+    def at_work(self, stage: str = "", **unit: str | None) -> None:
+        """Say what the agent is doing, in the words of the methodology: its stage, and the piece of work by its levels
+        (`spec="12", subtask="3"`). What is asked from then on is weighed for that phase, and kept with that work."""
+        methodology = self._ground.methodology
+        self.phase = methodology.phase(stage) if stage else None
+        self.work_unit = methodology.work_unit(**unit)
+
+    # --- the moments ----------------------------------------------------------------------------------------------
+
+    def system_prompt(self, task: str = "") -> str:
+        """What holds for the whole session: where work stopped, global memories, what the task is about. Asked again
+        it answers the same."""
+        return self._once(SYSTEM_PROMPT, task, lambda teller: self._rendered(teller.at_start(task), SYSTEM_PROMPT))
+
+    def first_message(self, prompt: str, files: Sequence[str] = ()) -> str:
+        """What belongs to a request: memories it is about and, with the first one, files it will likely need."""
+        first = not any(name == FIRST_MESSAGE.name for name, _ in self._said)
+        moment = FIRST_MESSAGE if first else PROMPT
+        return self._once(moment, prompt, lambda teller: self._with_files(teller, own_words(prompt), files, first))
+
+    def tool_result(self, call: ToolCall, text: str) -> str:
+        """What is known to go wrong with the files this call touched, or of the way it failed."""
+        self._noticed(call)
+        failed = call.call in self._failed
+        return self._at(
+            TOOL_RESULT, lambda teller: self._rendered(teller.for_result(call, text, failed=failed), TOOL_RESULT)
+        )
+
+    def step(self) -> str:
+        """Something for right now, between two steps; usually nothing."""
+        self._steps += 1
+        calls = [*self._recent]
+        self._recent.clear()
+        return self._at(
+            STEP, lambda teller: self._rendered(teller.for_step(calls, step=self._steps, since=self._began), STEP)
+        )
+
+    def before(self, call: ToolCall) -> str:
+        """One short warning when a known dead end or trap matches what is about to be done."""
+        return self._at(BEFORE, lambda teller: self._rendered(teller.for_action(call), BEFORE) or self._foresaw(call))
+
+    # --- stages of a build ----------------------------------------------------------------------------------------
+
+    def planner(self, task: str, modules: Sequence[str] = ()) -> str:
+        """What a plan should know: how far off plans were, dead ends, what depends on what, outcomes, recipes."""
+        return self._built(builders.PLANNER, builders.PLANNING, task, modules)
+
+    def coder(self, task: str, modules: Sequence[str] = (), files: Sequence[str] = ()) -> str:
+        """What a coder should know: traps of its modules and files, and the files such work usually needs."""
+        return self._built(builders.CODER, builders.CODING, task, modules, files, prefetching=True)
+
+    def reviewer(self, task: str, modules: Sequence[str] = (), files: Sequence[str] = ()) -> str:
+        """What a review should look at: what was observed to break, error patterns, requirements."""
+        return self._built(builders.REVIEWER, builders.REVIEWING, task, modules, files)
+
+    def taken_over(self, stage: str, *, sessions: Sequence[str], source: str | None = None) -> str:
+        """What earlier sessions of the work hand to this stage, as far as the methodology lets it pass."""
+
+        def told(teller: Teller) -> str:
+            ground = self._ground
+            memories = relay.handed(ground.store, ground.methodology, stage, sessions=sessions, source=source)
+            kept = [one for one in memories if one.id not in self._given]
+            claimed = self._claim([known_of(one, confidence=one.confidence) for one in kept], "relay")
+            text = ground.methodology.relay_text([one for one in kept if one.id in {k.id for k in claimed}], stage)
+            return block([item(1, "handed over", text)], nonce=_nonce()) if text else ""
+
+        return self._at(FIRST_MESSAGE, told)
+
+    def step_limit(self, base: int, modules: Sequence[str] = ()) -> int:
+        """How many steps to allow: `base`, scaled by how many such work really took. `base` when nothing is known."""
+        try:
+            quick = reader(self._ground)
+            known = quick.about(modules, {"task_calibration"}, limit=20, facet="module") if modules else []
+            sound = [one for one in known if not one.tainted]
+            return calibrate.step_limit(base, calibrate.ratio_of(sound, self._ground.methodology.name))
+        except Exception as trouble:  # never into the host
+            self._note(f"step_limit: {type(trouble).__name__}: {trouble}")
+            return base
+
+    # --- what was seen --------------------------------------------------------------------------------------------
+
+    def observe(self, event: Event) -> None:
+        """Watch one event. Nothing is written while the agent works."""
+        try:
+            self.watch.feed(event)
+            self._situation.see(event)
+            if isinstance(event, ToolCall):
+                self._noticed(event)
+            elif isinstance(event, ToolResult) and event.error:
+                self._failed.append(event.call)
+            elif isinstance(event, Reasoning):
+                self._last_words = event.text
+            elif isinstance(event, StepComplete):
+                self._steps = max(self._steps, event.step)
+        except Exception as trouble:  # never into the host
+            self._note(f"observe: {type(trouble).__name__}: {trouble}")
+
+    def work_state(self, state: WorkState | Mapping[str, Any]) -> None:
+        """Keep where the work stands, as the agent or its host states it; the next session is told."""
+        try:
+            parsed = parse_payload("work_state", state)
+            if isinstance(parsed, WorkState):
+                workstate.keep(self._ground, parsed, session=self.session, unit=self.work_unit, stated=True)
+        except Exception as trouble:  # never into the host
+            self._note(f"work_state: {type(trouble).__name__}: {trouble}")
+
+    def end(self, outcome: Outcome | str = Outcome.UNKNOWN) -> None:
+        """The session is over: where its work stopped is kept, what it was told is counted, what it showed is learnt.
+        The second time nothing happens."""
+        if self._over:
+            return
+        self._over = True
+        ended = _outcome(outcome)
+        self.watch.feed(
+            SessionComplete(id=f"end-{self.session}", session=self.session, step=self._steps, outcome=ended)
+        )
+        for what in (self._keep_state, self._settle, self._learn):
+            try:
+                what(ended)
+            except Exception as trouble:  # never into the host, and one must not keep the others from their work
+                self._note(f"end: {type(trouble).__name__}: {trouble}")
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _once(self, moment: Moment, asked: str, tell: Callable[[Teller], str]) -> str:
+        key = (moment.name, asked)
+        if key not in self._said:
+            self._said[key] = self._at(moment, tell)
+        return self._said[key]
+
+    def _at(self, moment: Moment, tell: Callable[[Teller], str]) -> str:
+        """What is told at a moment; nothing when the arm, the clock or an error says so."""
+        if not speaks(moment, self.arm):
+            return ""
+        if not self._busy.acquire(timeout=0.0 if self._hangs else moment.patience):
+            self._note(f"{moment.name}: memory was busy")
+            return ""
+        answer: list[str] = []
+        start = perf_counter()
+
+        def work() -> None:
+            try:
+                quick = reader(self._ground)
+                given = self._told_before()
+                search = None if moment.interrupts else searching(self._ground, quick, phase=self.phase)
+                teller = Teller(quick, session=self.session, level=self.level, given=given, search=search)
+                answer.append(tell(teller))
+            except Exception as trouble:  # never into the host
+                self._note(f"{moment.name}: {type(trouble).__name__}: {trouble}")
+            finally:
+                self._hangs = False
+                self._busy.release()
+
+        thread = threading.Thread(target=work, name=f"recollect-{moment.name}", daemon=True)
+        thread.start()
+        thread.join(moment.patience)
+        self._hangs = thread.is_alive()
+        taken = perf_counter() - start
+        if taken > moment.budget:
+            self._note(f"{moment.name}: took {taken * 1000:.0f} ms of {moment.budget * 1000:.0f}")
+        return answer[0] if answer else ""
+
+    def _told_before(self) -> set[str]:
+        store = self._ground.store
+        given = {one.memory for one in store.injections.of(self.session, store.project)} if not self._given else set()
+        if self._spool is not None:
+            given |= self._spool.story().given
+        self._given |= given
+        return self._given
+
+    def _claim(self, chosen: Sequence[Known], moment: str) -> list[Known]:
+        """Those that no other process of the session told meanwhile."""
+        ids = [known.id for known in chosen if known.id not in self._given]
+        at = now(self._ground)
+        if self._spool is not None and ids:
+            ids = self._spool.claim(ids, moment, at)
+        self._given.update(ids)
+        self._told += [Told(id, moment, from_ms(at)) for id in ids]
+        return [known for known in chosen if known.id in set(ids)]
+
+    def _rendered(self, chosen: Sequence[Known], moment: Moment) -> str:
+        return rendered(self._claim(chosen, moment.name), moment, nonce=_nonce())
+
+    def _with_files(self, teller: Teller, prompt: str, files: Sequence[str], first: bool) -> str:
+        chosen = self._claim(teller.for_prompt(prompt, first=first, files=files), FIRST_MESSAGE.name)
+        items = [shown(known, number, letters=FIRST_MESSAGE.text) for number, known in enumerate(chosen, 1)]
+        if first:
+            items += self._files(teller, prompt, files, len(items))
+        return block(items, nonce=_nonce())
+
+    def _files(self, teller: Teller, prompt: str, files: Sequence[str], after: int) -> list[str]:
+        root = self._ground.root
+        if root is None:
+            return []
+        patterns = self._claim(teller.prefetch(prompt, files), "prefetch")
+        loaded = prefetch(root, wanted(patterns))
+        return [
+            item(
+                after + number,
+                f"file {one.path} (usually needed{', first part' if one.cut else ''})",
+                one.text,
+                limit=_LONGEST_FILE,
+            )
+            for number, one in enumerate(loaded, 1)
+        ]
+
+    def _built(
+        self,
+        sections: Sequence[builders.Section],
+        moment: Moment,
+        task: str,
+        modules: Sequence[str],
+        files: Sequence[str] = (),
+        *,
+        prefetching: bool = False,
+    ) -> str:
+        def tell(teller: Teller) -> str:
+            chosen = builders.gathered(
+                reader(self._ground),
+                sections,
+                moment,
+                task=task,
+                modules=modules,
+                files=files,
+                level=self.level,
+                given=frozenset(self._given),
+            )
+            kept = self._claim(chosen, moment.name)
+            items = [shown(known, number, letters=moment.text) for number, known in enumerate(kept, 1)]
+            if prefetching:
+                items += self._files(teller, task, [*files, *modules], len(items))
+            return block(items, nonce=_nonce())
+
+        return self._at(moment, tell)
+
+    def _noticed(self, call: ToolCall) -> None:
+        if all(call.id != one.id for one in self._recent):
+            self._recent.append(call)
+
+    def _keep_state(self, outcome: Outcome) -> None:
+        state = None if outcome is Outcome.SUCCESS else workstate.drawn(self._last_words)
+        if state is not None:
+            outside = self.watch.outside
+            workstate.keep(
+                self._ground,
+                state,
+                session=self.session,
+                unit=self.work_unit,
+                tainted="" if outside is None else outside[1] or "outside",
+            )
+
+    def _learn(self, outcome: Outcome) -> None:
+        observer = self._ground.observer
+        if observer is not None and self.watch.events > 1 and not self._ground.store.engine.read_only:
+            observer.finish(self.watch)
+
+    def _settle(self, outcome: Outcome) -> None:
+        store, hand = self._ground.store, self._ground.hand()
+        if store.engine.read_only:
+            return
+        with store.engine.write(durable=False):
+            store.injections.begin(self.session, store.project, host=self.host, arm=self.arm, at=from_ms(self._began))
+            fresh = store.injections.note(self.session, store.project, self._told)
+            store.injections.end(self.session, store.project, outcome=str(outcome), at=hand.at)
+        if fresh:
+            note_access(store, [MemoryId(id) for id in fresh], hand)
+        settle(store, hand)
+
+    def _watching(self) -> tuple[Watch, Situation]:
+        """What watches the session, and where it stands; without what earlier ones taught when that cannot be had."""
+        observer = self._ground.observer
+        try:
+            if observer is not None:
+                return observer.watch(self.session, host=self.host), observer.situation()
+        except Exception as trouble:  # never into the host
+            self._note(f"watch: {type(trouble).__name__}: {trouble}")
+        return Watch(self.session, host=self.host), Situation()
+
+    def _foresaw(self, call: ToolCall) -> str:
+        """A warning from what calls like this met before. Nobody confirmed it, so careful projects are not told."""
+        observer = self._ground.observer
+        if observer is None or self.level == CAUTIOUS:
+            return ""
+        given, told = self._foreseen
+        found = observer.warnings(call, situation=self._situation, given=given, told=told)
+        for match in found[:1]:
+            given.add(match.pattern.id)
+            told.update(match.pattern.fingerprints)
+            text = warning(match)
+            if not gives_orders(text):
+                return block([item(1, "failed before", text, limit=BEFORE.text)], nonce=_nonce())
+        return ""
+
+    def _note(self, what: str) -> None:
+        self._notes.append(what)
+
+
+def _outcome(given: Outcome | str) -> Outcome:
+    try:
+        return Outcome(given)
+    except ValueError:
+        return Outcome.UNKNOWN
+
+
+def _nonce() -> str:
+    return os.urandom(8).hex()

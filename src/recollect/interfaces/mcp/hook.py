@@ -1,0 +1,98 @@
+"""The hook as a tool of the running server: the same events, the same answers, without starting a process.
+
+The server is warm, so a prompt is answered by the whole of recall instead of by words alone. It is not listed. A host
+calls it with the fields of its hook's JSON, as they are or under `payload`, and `host`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
+from mcp.types import CallToolResult, TextContent
+
+from recollect.agent.moments import DEADLINE
+from recollect.agent.recalled import reader, searching
+from recollect.app import Recollect
+from recollect.core.errors import RecollectError
+from recollect.interfaces.hook import answered, log
+from recollect.interfaces.mcp.door import Door
+from recollect.interfaces.mcp.profiles import Given
+from recollect.interfaces.protocols import HOSTS
+from recollect.store.quick import Quick, open_quick
+
+HOOK = "hook"
+_USUAL = "claude-code"  # its protocol is the one most hosts speak
+_SCHEMA: dict[str, Any] = {"type": "object", "properties": {"host": {"type": "string"}, "payload": {}}}
+
+
+def hook_tool(door: Door) -> Tool:
+    """The tool. Whatever happens it answers, at worst with nothing."""
+
+    def call(given: dict[str, Any]) -> CallToolResult:
+        answer: list[str] = []
+        thread = threading.Thread(target=lambda: answer.append(_answer(door, given)), daemon=True)
+        thread.start()
+        thread.join(DEADLINE)
+        text = answer[0] if answer else ""
+        return CallToolResult(content=[TextContent(type="text", text=text or "{}")])
+
+    return Tool(
+        fn=call,
+        name=HOOK,
+        title=None,
+        context_kwarg=None,
+        description="For the host's hooks: an event in, its answer out.",
+        parameters=_SCHEMA,
+        fn_metadata=FuncMetadata(arg_model=Given, output_schema=None),
+        is_async=False,
+        annotations=None,
+    )
+
+
+def _answer(door: Door, given: Mapping[str, Any]) -> str:
+    host = str(given.get("host") or _USUAL)
+    try:
+        payload = _payload(given)
+        if host not in HOSTS or not payload:
+            log(host, "the hook tool was called without a known host or an event")
+            return ""
+        return _warm(door.open(), host, payload)
+    except (RecollectError, OSError, ValueError) as trouble:  # a host must not see it
+        log(host, f"{type(trouble).__name__}: {trouble}")
+        return ""
+
+
+def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
+    """Answered from the open memory; an event of another project is answered from its own file."""
+    quick = reader(memory.ground)
+    here = str(memory.path)
+
+    def read(path: str, *, now: int) -> Quick:
+        return quick if os.path.realpath(path) == os.path.realpath(here) else open_quick(path, now=now)
+
+    return answered(host, payload, os.environ, read=read, search=searching(memory.ground, quick))
+
+
+def _payload(given: Mapping[str, Any]) -> dict[str, Any]:
+    told = given.get("payload")
+    if isinstance(told, str):
+        told = json.loads(told)
+    inner = dict(told) if isinstance(told, Mapping) else {}
+    rest = {name: value for name, value in given.items() if name not in ("host", "payload")}
+    return {**inner, **{name: _value(value) for name, value in rest.items()}}
+
+
+def _value(value: Any) -> Any:
+    """Hosts put an object where its path stood in a text, as JSON."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value

@@ -1,0 +1,112 @@
+"""The tables of what agents were told: sessions, and the memories each was told. Rows in, values out.
+
+While an agent works nothing is written here; a session's own file is brought in when it is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.store.codec import from_ms, to_ms
+from recollect.store.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A memory that a session was told."""
+
+    memory: str
+    moment: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """A session of an agent as memory saw it; `ended_at` is unknown while it works, and when nobody said."""
+
+    session: str
+    host: str
+    arm: str
+    began_at: datetime
+    ended_at: datetime | None
+    outcome: str
+
+
+class Injections:
+    """Writing needs a transaction."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    _BEGIN = """
+        insert into agent_sessions (project, session, host, arm, began_at, ended_at, outcome)
+        values (:project, :session, :host, :arm, :at, null, '') on conflict (project, session) do nothing
+    """
+
+    def begin(self, session: str, project: str, *, host: str, arm: str, at: datetime) -> None:
+        """A session is known from now on; one that is known stays as it is."""
+        params = {"project": project, "session": session, "host": host, "arm": arm, "at": to_ms(at)}
+        self._engine.execute(self._BEGIN, params)
+
+    _END = """
+        update agent_sessions set ended_at = :at, outcome = :outcome where project = :project and session = :session
+    """
+
+    def end(self, session: str, project: str, *, outcome: str, at: datetime) -> None:
+        params = {"project": project, "session": session, "outcome": outcome, "at": to_ms(at)}
+        self._engine.execute(self._END, params)
+
+    _NOTE = """
+        insert into injections (project, session, memory, moment, at) values (:project, :session, :memory, :moment, :at)
+            on conflict (project, session, memory) do nothing
+    """
+
+    def note(self, session: str, project: str, told: Iterable[Told]) -> list[str]:
+        """Write down what a session was told; the memories that were not written down before."""
+        fresh = []
+        for one in told:
+            params = {"project": project, "session": session, "memory": one.memory, "moment": one.moment}
+            if self._engine.execute(self._NOTE, {**params, "at": to_ms(one.at)}):
+                fresh.append(one.memory)
+        return fresh
+
+    _OF = (
+        "select memory, moment, at from injections where project = :project and session = :session order by at, memory"
+    )
+
+    def of(self, session: str, project: str) -> list[Told]:
+        """What a session was told, in order."""
+        rows = self._engine.rows(self._OF, {"project": project, "session": session})
+        return [Told(memory, moment, from_ms(at)) for memory, moment, at in rows]
+
+    _SESSIONS = """
+        select session, host, arm, began_at, ended_at, outcome from agent_sessions
+         where project = :project and began_at >= :since order by began_at, session
+    """
+
+    def sessions(self, project: str, *, since: datetime) -> list[AgentRun]:
+        """The sessions since a moment, the first leading."""
+        rows = self._engine.rows(self._SESSIONS, {"project": project, "since": to_ms(since)})
+        return [
+            AgentRun(session, host, arm, from_ms(began), None if ended is None else from_ms(ended), outcome)
+            for session, host, arm, began, ended, outcome in rows
+        ]
+
+    _JUDGED = """
+        select sum(action = 'confirm'), count(*),
+               sum(action <> 'confirm' and memory in (select memory from injections where project = :project)),
+               sum(action <> 'confirm' and at >= :lately)
+          from ledger where at >= :since and action in ('confirm', 'reject', 'dispute', 'supersede')
+    """
+    _USED = "select count(distinct memory) from injections where project = :project and at >= :since"
+
+    def judged(self, project: str, *, since: datetime, lately: datetime) -> tuple[int, int, int, int, int]:
+        """What people did since a moment: confirmed, judged in all, corrected of what was told, flagged lately; and
+        how many memories were told."""
+        params = {"project": project, "since": to_ms(since)}
+        row = self._engine.row(self._JUDGED, {**params, "lately": to_ms(lately)}) or (0, 0, 0, 0)
+        used = self._engine.row(self._USED, params) or (0,)
+        confirmed, judged, corrected, flagged = (int(figure or 0) for figure in row)
+        return confirmed, judged, corrected, flagged, int(used[0] or 0)
