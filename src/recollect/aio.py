@@ -75,6 +75,9 @@ class AsyncRecollect:
     async def forget(self, id: str, *, why: str = "") -> Forgotten:
         return await asyncio.to_thread(self._memory.forget, id, why=why)
 
+    async def forget_all(self, ids: Iterable[str], *, why: str = "") -> Sequence[Forgotten]:
+        return await asyncio.to_thread(self._memory.forget_all, ids, why=why)
+
     async def undo(self, id: str | None = None, *, why: str = "") -> Undone:
         return await asyncio.to_thread(self._memory.undo, id, why=why)
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import recollect
 from recollect import Draft, Status
 from recollect.app import Recollect
 from recollect.core.errors import (
@@ -244,3 +246,37 @@ def test_a_relation_has_exactly_one_target(memory: Recollect) -> None:
     with pytest.raises(UnknownChoice):
         memory.relate(one, "likes", to=two)
     assert memory.relate(one, "required_with", file="a.py").file == "a.py"
+
+
+def test_several_are_forgotten_together_or_not_at_all(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", project="t") as memory:
+        ids = [memory.remember(f"The harbour has {number} boats", weighed=True).id for number in range(5)]
+        with pytest.raises(MemoryNotFound):
+            memory.forget_all([*ids, "mem_nothing"])
+        assert memory.count() == 5
+        told = memory.forget_all([ids[0], ids[1], ids[0], ids[2]])
+        assert [(one.id, one.lingering) for one in told] == [(id, "") for id in ids[:3]]
+        assert [one.id for one in memory.list(order="oldest").memories] == ids[3:]
+        assert memory.forget_all([]) == []
+        assert [entry.change.action for entry in memory.history(ids[1])][-1] == "forget"
+        with pytest.raises(Tombstoned):
+            memory.remember("The harbour has 1 boats")
+    assert b"1 boats" not in (tmp_path / "m.db").read_bytes()
+    assert b"4 boats" in (tmp_path / "m.db").read_bytes()
+
+
+def test_what_a_forgotten_memory_carried_along_is_gone_from_the_file(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", project="t") as memory:
+        drafts = [
+            Draft(f"record {n}", attributes={"value": {"text": f"carried along by {n}: " + "word " * 40}}, weighed=True)
+            for n in range(60)
+        ]
+        ids = [receipt.id for receipt in memory.remember_all(drafts)]
+        for n in range(0, 60, 3):
+            memory.edit(ids[n], attributes={"value": {"text": f"changed and carried by {n}: " + "more " * 60}})
+        memory.forget_all(ids[:30])
+    kept = (tmp_path / "m.db").read_bytes()
+    assert not [
+        n for n in range(30) if f"carried along by {n}:".encode() in kept or f"carried by {n}:".encode() in kept
+    ]
+    assert b"carried along by 31:" in kept

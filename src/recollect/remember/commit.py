@@ -192,7 +192,8 @@ class _Writing:
 
 
 def _place(memory: Memory) -> tuple[object, ...]:
-    place = (memory.kind, memory.scope, memory.visibility)
+    # A record that is kept under a key is the same as no other, whatever it says.
+    place = (memory.kind, memory.scope, memory.visibility, memory.attributes.get("record"))
     if memory.kind != Kind.EPISODE:
         return place
     return (*place, memory.session, memory.source_role, memory.event_at, memory.attributes.get("message"))

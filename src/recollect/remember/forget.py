@@ -5,6 +5,7 @@ A tombstone and a ledger entry without content remain. It must work on a full di
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.core.errors import StoreError
@@ -28,30 +29,37 @@ class Forgotten:
 
 def forget(store: Store, id: str, hand: Hand) -> Forgotten:
     """Remove one memory and make sure that no copy lingers in the files of the store."""
+    return forget_all(store, [id], hand)[0]
 
-    memory = store.memories.get(store.memories.resolve(id))
-    texts = _ever_said(store, memory)
 
-    def act() -> MemoryId:
+def forget_all(store: Store, ids: Sequence[str], hand: Hand) -> list[Forgotten]:
+    """Remove some memories, all or none, and make sure once that no copy of any lingers."""
+    named = [store.memories.get(id) for id in dict.fromkeys(store.memories.resolve(id) for id in ids)]
+    if not named:
+        return []
+    texts = {memory.id: _ever_said(store, memory) for memory in named}
+
+    def act() -> None:
         with store.engine.write():
-            memory = store.memories.get(store.memories.resolve(id))
-            store.memories.delete(memory)
-            store.entities.drop_unmentioned(memory.entities)
-            store.links.forget(memory.id)
-            _erase_observed(store, memory)
-            store.ledger.erase_bodies(memory.id)
-            store.turns.forget(texts)
-            store.working.forget(texts)
-            store.tombstones.put(memory.fingerprint, store.project, reason="forgotten", at=hand.at)
-            store.ledger.append([Change("forget", memory.id, hand.why)], act=hand.act, actor=hand.actor, at=hand.at)
-            return memory.id
+            for memory in (store.memories.get(one.id) for one in named):
+                store.memories.delete(memory)
+                store.entities.drop_unmentioned(memory.entities)
+                store.links.forget(memory.id)
+                _erase_observed(store, memory)
+                store.ledger.erase_bodies(memory.id)
+                store.turns.forget(texts[memory.id])
+                store.working.forget(texts[memory.id])
+                store.tombstones.put(memory.fingerprint, store.project, reason="forgotten", at=hand.at)
+            changes = [Change("forget", one.id, hand.why) for one in named]
+            store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
 
-    forgotten = store.engine.insist(act)
+    store.engine.insist(act)
     try:
-        clean = _scrub(store, memory, texts)
+        clean = _scrub(store, named, texts)
     except StoreError as error:  # it is forgotten all the same; the next one tries again
-        return Forgotten(forgotten, str(error))
-    return Forgotten(forgotten, "" if clean else "another process is reading; the log is emptied by the next write")
+        return [Forgotten(one.id, str(error)) for one in named]
+    lingering = "" if clean else "another process is reading; the log is emptied by the next write"
+    return [Forgotten(one.id, lingering) for one in named]
 
 
 def _erase_observed(store: Store, memory: Memory) -> None:
@@ -71,13 +79,14 @@ def _ever_said(store: Store, memory: Memory) -> list[str]:
     return [memory.content, *(str(body["content"]) for body in bodies if "content" in body)]
 
 
-def _scrub(store: Store, memory: Memory, texts: list[str]) -> bool:
-    """Empty cache and log, and rewrite the file when splitting a page once left a copy of the text in a gap. False when
+def _scrub(store: Store, memories: Sequence[Memory], texts: Mapping[MemoryId, list[str]]) -> bool:
+    """Empty cache and log, and rewrite the file when splitting a page once left a copy of a text in a gap. False when
     the log could not be emptied."""
     empty(store.engine)
     settled = store.engine.settle()
-    said_elsewhere = store.memories.by_fingerprint([memory.fingerprint], store.project)
-    if not said_elsewhere and any(store.engine.holds(text[:_TRACE]) for text in texts):
+    said_elsewhere = store.memories.by_fingerprint([one.fingerprint for one in memories], store.project)
+    gone = [text for one in memories if one.fingerprint not in said_elsewhere for text in texts[one.id]]
+    if any(store.engine.holds(text[:_TRACE]) for text in gone):
         store.engine.rewrite()
         settled = store.engine.settle()
     return settled
