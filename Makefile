@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test lint bench soak model docs clean
+.PHONY: setup demo test lint bench soak hosts model docs clean
 
 setup: $(STAMP)
 
@@ -35,6 +35,9 @@ bench: setup
 
 soak: setup
 	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -n 2 tests/faults -s
+
+hosts: setup
+	$(BIN)/python scripts/hosts.py
 
 model: setup
 	$(BIN)/python scripts/real_model.py $(VENV)/share/llm

@@ -123,3 +123,17 @@ def test_a_shell_command_is_read_as_the_deed_it_is(
 def test_a_patch_names_the_files_it_edits() -> None:
     patch = "*** Begin Patch\n*** Update File: /p/a.py\n@@\n*** Add File: b.py\n*** End Patch"
     assert deed("apply_patch", patch, "/p").paths == ("a.py", "b.py")
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "act"),
+    [
+        ("run_shell_command", {"command": "make test"}, "run"),
+        ("run_shell_command", {"command": "cat a.py"}, "read"),
+        ("replace", {"file_path": "/p/a.py"}, "edit"),
+        ("search_file_content", {"pattern": "x"}, "search"),
+        ("google_web_search", {"query": "x"}, "external"),
+    ],
+)
+def test_the_tools_of_gemini_cli_are_understood(tool: str, given: dict[str, str], act: str) -> None:
+    assert deed(tool, given, "/p").act == act

@@ -110,3 +110,11 @@ def test_no_text_breaks_out_of_its_fence_or_hides_in_it(hostile: str) -> None:
 
 def test_a_long_text_is_cut_at_its_limit() -> None:
     assert len(harmless("x" * 9_000, limit=4_000)) == 4_000
+
+
+def test_a_block_that_a_host_hands_back_escaped_and_wrapped_is_still_ours() -> None:
+    escaped = rendered("port 8080").replace("<", "&lt;").replace(">", "&gt;")
+    assert own_words(f"<hook_context>{escaped}</hook_context>\n\nHow do we deploy?") == "How do we deploy?"
+    assert own_words("&lt;recollect-memory deadbeefdeadbeef&gt; is how it begins") == (
+        "&lt;recollect-memory deadbeefdeadbeef&gt; is how it begins"
+    )

@@ -26,7 +26,7 @@ _TOOLS = {
     Act.LIST: "glob ls list list_dir list_directory find list_files",
     Act.RUN: "bash shell run_shell_command run exec exec_command execute_bash run_in_terminal run_command local_shell "
     "run_ipython execute_ipython_cell powershell",
-    Act.PLAN: "todowrite taskcreate update_plan task_tracker update_todo",
+    Act.PLAN: "todowrite taskcreate update_plan task_tracker update_todo write_todos",
     Act.EXTERNAL: "webfetch websearch web_fetch web_search web_search_call fetch fetch_webpage browse "
     "browse_interactive browse_url browser url_fetch google_search google_web_search github",
 }

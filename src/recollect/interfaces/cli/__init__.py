@@ -52,6 +52,8 @@ COMMANDS = {
     "import": ("imports", "take in chats (ChatGPT, Claude, lines of JSON), or rules files as memories"),
     "models": ("models", "offline model packs: list, install, path"),
     "mcp": ("mcp", "serve the memory to agents over the Model Context Protocol"),
+    "install": ("hosts", "put it into Claude Code, Codex, Gemini, Cursor, opencode, VS Code or Windsurf"),
+    "uninstall": ("hosts", "take it out again: every file as it was"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
 

@@ -1,4 +1,4 @@
-"""What `recollect doctor` looks at: versions, the file, a real write and read, indexes, backups, the lock."""
+"""What `recollect doctor` looks at: versions, the file, a real write and read, indexes, backups, lock, hosts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError, StoreError
+from recollect.files.project import user_store_path
+from recollect.files.root import state_folder
 from recollect.interfaces.cli.console import open_from
 from recollect.store.backup import list_backups
 from recollect.store.check import check
@@ -38,6 +40,7 @@ def examine(args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         worries.append(f"{error} {error.hint}")
     if path is not None and path.parent.is_dir():
         _surroundings(path, facts, worries)
+    _hosts(facts, worries)
     return facts, worries
 
 
@@ -63,6 +66,36 @@ def _round_trip(memory: Recollect) -> str:
     if memory.store.meta("doctor") != stamp:
         raise StoreError("A write was acknowledged but cannot be read back.", hint="Run `recollect check`.")
     return "ok"
+
+
+def _hosts(facts: dict[str, Any], worries: list[str]) -> None:
+    """Where it is installed, for the person and for the project; if anywhere, hook and server are tried."""
+    from recollect.agent.hosts import state
+    from recollect.agent.hosts.install import HOSTS
+    from recollect.agent.hosts.place import here
+
+    try:
+        places = [here("user"), here("project")]
+    except RecollectError as error:
+        facts["hosts"] = []
+        if any((user_store_path().parent / "hosts" / "installed").glob("*.json")):
+            worries.append(f"{error} {error.hint}")
+        return
+    found = [checked for place in places for host in HOSTS if (checked := state.check(host, place)) is not None]
+    facts["hosts"] = [f"{one.host} ({one.scope}): {', '.join(one.facts)}" for one in found]
+    worries += [worry for one in found for worry in one.worries]
+    if not found:
+        return
+    place = places[0]
+    environment = dict(os.environ)
+    took = state.hook_latency(place.hook, folder=Path.cwd(), environment=environment)
+    facts["hook"] = f"p50 {took.p50:.0f} ms, p95 {took.p95:.0f} ms over {took.n} starts"
+    if took.failed:
+        worries.append(f"The hook failed in {took.failed} of {took.n + 1} starts; its log is in {state_folder()}.")
+    answer = state.server_handshake(place.recollect, folder=Path.cwd(), environment=environment)
+    facts["server"] = "no answer" if answer is None else f"answered in {answer[0]:.0f} ms with {answer[1]} tools"
+    if answer is None:
+        worries.append("The MCP server does not answer. Is the extra there? `pip install 'recollect[mcp]'`.")
 
 
 def _surroundings(path: Path, facts: dict[str, Any], worries: list[str]) -> None:
