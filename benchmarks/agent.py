@@ -22,6 +22,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,7 @@ def _spent(command: list[str], given: bytes) -> tuple[float, float, bytes]:
 def warm(folder: Path, count: int, asked: int) -> list[str]:
     path = folder / "warm" / ".recollect" / "memory.db"
     filled(path, count)
+    shutil.rmtree(path.parent / "spool", ignore_errors=True)  # what an earlier run told these sessions
     times: dict[str, list[float]] = defaultdict(list)
     said: Counter[str] = Counter()
     with recollect.open(path) as memory:

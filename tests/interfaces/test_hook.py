@@ -442,3 +442,16 @@ def test_a_session_of_hooks_is_learnt_from_and_settled_by_one_command(project: P
         assert sorted(moments) == ["first_message", "system_prompt"]
         (run,) = memory.store.injections.sessions(memory.project, since=datetime(2000, 1, 1, tzinfo=UTC))
         assert run.ended_at is not None
+
+
+def test_the_command_line_answers_like_the_program(project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect", "hook", "claude-code"],
+        input=json.dumps(read(project)).encode(),
+        capture_output=True,
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        timeout=60,
+        check=True,
+    )
+    assert b"seeds" in done.stdout

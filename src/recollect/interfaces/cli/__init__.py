@@ -54,6 +54,7 @@ COMMANDS = {
     "mcp": ("mcp", "serve the memory to agents over the Model Context Protocol"),
     "install": ("hosts", "put it into Claude Code, Codex, Gemini, Cursor, opencode, VS Code or Windsurf"),
     "uninstall": ("hosts", "take it out again: every file as it was"),
+    "hook": ("hook", "answer one event of a host's hook, given on stdin"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
 
