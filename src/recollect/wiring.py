@@ -140,7 +140,7 @@ def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
     if senses.neighbourhood is not None:
         return senses
     from recollect.code.anchor import CodeAnchors
-    from recollect.code.channel import CodeCompanions, CodeNeighbourhood, GraphChannel
+    from recollect.code.channel import CodeCompanions, CodeNeighbourhood, CodeVolatility, GraphChannel
 
     channels.append(GraphChannel(store, depth=senses.recipe.depth["graph"]))
     return replace(
@@ -148,6 +148,7 @@ def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
         neighbourhood=CodeNeighbourhood(store),
         companions=senses.companions or CodeCompanions(store),
         anchors=CodeAnchors(store),
+        volatility=CodeVolatility(store),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -142,6 +142,17 @@ def test_a_store_opened_again_sees_the_graph(tree: Tree, tmp_path: Path) -> None
         assert memory.code.impact("tax.py:rate").nodes
 
 
+def test_a_memory_about_a_file_that_changes_daily_is_sooner_old_news(indexed: Recollect, tree: Tree) -> None:
+    indexed.code.index(tree(SHOP), passages=False)
+    busy = indexed.remember("Beware of leap seconds.", kind="gotcha", files=["shop/tax.py"])
+    calm = indexed.remember("Beware of leap years.", kind="gotcha", files=["shop/cart.py"])
+    with indexed.store.engine.write():
+        indexed.store.graph.replace_history([], [("shop/tax.py", 90, 1.0, 1.0), ("shop/cart.py", 1, 0.0, 0.0)])
+    indexed._clock = lambda: datetime.now(UTC) + timedelta(days=20)
+    recency = {hit.id: hit.factors["recency"] for hit in indexed.recall("beware of leap", track=False).hits}
+    assert recency[busy.id] < 0.1 < 0.8 < recency[calm.id]
+
+
 # --- history -------------------------------------------------------------------------------------------------------
 
 
@@ -154,8 +165,6 @@ def test_files_that_change_together_are_likely_to_do_so_again_and_mega_commits_s
 
 
 def test_what_history_says_is_found_under_todays_names() -> None:
-    from datetime import UTC, datetime
-
     at = datetime(2026, 1, 1, tzinfo=UTC)
     commits = [
         Commit("1", at, (Change("old.py", "A"), Change("x.py", "A"))),

@@ -157,6 +157,19 @@ def test_a_phase_favours_its_kinds() -> None:
     assert [one.id for one in scored(gotcha, recipe, phase=Phase.DEFINE)] == ["r", "g"]
 
 
+def test_what_is_said_of_a_busy_file_is_sooner_old_news() -> None:
+    idle = NOW - timedelta(days=20)
+    about = {"busy": ("busy.py",), "calm": ("calm.py",), "both": ("calm.py", "busy.py"), "none": ("unknown.py",)}
+    told = [candidate(id, 0.5, accessed_at=idle, files=files) for id, files in about.items()]
+    paces = {"busy.py": 1.0, "calm.py": 0.001}
+    scored = score(told, recipe=SEED, kinds=Kinds(), phase=None, now=NOW, paces=paces)
+    recency = {one.id: one.factors["recency"] for one in scored}
+    assert recency["busy"] == pytest.approx(math.exp(-20 / SEED.fastest_days))
+    assert recency["calm"] == pytest.approx(math.exp(-20 / SEED.slowest_days))
+    assert recency["both"] == recency["busy"]
+    assert recency["none"] == pytest.approx(math.exp(-20 / SEED.recency_days))
+
+
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(0, 200), st.floats(0, 1))
 def test_more_of_anything_good_never_lowers_the_score(relevance: float, more: float, uses: int, sure: float) -> None:
     low = scored(candidate("a", relevance, access_count=uses, confidence=sure / 2))[0].score

@@ -40,6 +40,16 @@ class CodeCompanions:
         return {path: weight for path, weight, _ in self._graph.cochanged(wanted) if path not in wanted}
 
 
+class CodeVolatility:
+    """How often files changed lately, by their commits."""
+
+    def __init__(self, store: Store) -> None:
+        self._graph = store.graph
+
+    def rates(self, files: Sequence[str]) -> dict[str, float]:
+        return {path: rate for path, (_, rate) in self._graph.churn(list(dict.fromkeys(files))).items()}
+
+
 class GraphChannel:
     """Candidates by where they are: first what is said about the files in play, then about their neighbours.
 

@@ -52,6 +52,14 @@ class Companions(Protocol):
         ...
 
 
+class Volatility(Protocol):
+    """How fast files change, by their history."""
+
+    def rates(self, files: Sequence[str]) -> Mapping[str, float]:
+        """Changes per day lately; files without a history are left out."""
+        ...
+
+
 class Tokenizer(Protocol):
     """Counts the tokens a text costs. `exact` is false for an estimate."""
 

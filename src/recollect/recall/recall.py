@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from recollect.core.kinds import Kind, Kinds
-from recollect.core.ports import Anchors, Changes, Channel, Companions, Neighbourhood, Reranker, Tokenizer
+from recollect.core.ports import Anchors, Changes, Channel, Companions, Neighbourhood, Reranker, Tokenizer, Volatility
 from recollect.core.query import Briefing, Candidate, Query, QueryType, Reading
 from recollect.recall.bodies import with_memories
 from recollect.recall.boost import boost
@@ -27,7 +27,7 @@ from recollect.recall.read import read
 from recollect.recall.recipes import UNBOUNDED, Budget, Recipe, Tier
 from recollect.recall.renew import newest_first
 from recollect.recall.rerank import rerank
-from recollect.recall.score import score
+from recollect.recall.score import files_of, score
 from recollect.recall.widen import Meaning, Wider, Writer, is_weak, widen
 from recollect.store.store import Store
 
@@ -49,6 +49,7 @@ class Senses:
     companions: Companions | None = None  # files that go together
     changes: Changes | None = None  # what happened to files since
     anchors: Anchors | None = None  # what became of symbols
+    volatility: Volatility | None = None  # how fast files change
     reranker: Reranker | None = None
     writer: Writer | None = None  # a language model, for a second look
     tokenizer: Tokenizer = ESTIMATE
@@ -99,7 +100,8 @@ def rank(query: Query, senses: Senses, *, now: datetime) -> Ranking:
     near = boost(fused, senses.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
     linked = chained(near, query, senses.companions, senses.store)
     held = _held(linked, query, now)[: max(_MOST_SCORED, 3 * query.k)]
-    scored = score(held, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now)
+    paces = {} if senses.volatility is None else senses.volatility.rates(files_of(held))
+    scored = score(held, recipe=recipe, kinds=senses.kinds, phase=query.phase, now=now, paces=paces)
     firm = doubt(
         scored, top=recipe.rerank_top, kinds=senses.kinds, now=now, changes=senses.changes, anchors=senses.anchors
     )

@@ -126,6 +126,9 @@ class Recipe:
     recency: float = 0.25
     frequency: float = 0.15
     recency_days: float = 30.0  # days after which recency has fallen to 1/e
+    recency_changes: float = 3.0  # … or changes, for a memory about files with a history
+    fastest_days: float = 7.0  # a file that changes every hour still leaves a memory a week
+    slowest_days: float = 120.0  # and one that rests lets it fade in a season
     frequency_full: int = 100  # accesses that count as often
     plain: bool = False  # relevance alone decides: no phase, trust, confidence, recency or frequency
     # rerank: how many are read, and how long the model may take for them

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from recollect.core.decay import effective
 from recollect.core.kinds import Kind, Kinds
@@ -19,15 +20,45 @@ _PASSAGE_FLOOR = 0.7
 
 
 def score(
-    ranking: Sequence[Candidate], *, recipe: Recipe, kinds: Kinds, phase: Phase | None, now: datetime
+    ranking: Sequence[Candidate],
+    *,
+    recipe: Recipe,
+    kinds: Kinds,
+    phase: Phase | None,
+    now: datetime,
+    paces: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Candidate]:
-    """Final score = base × phase × trust × confidence, or relevance alone. One without its memory is dropped."""
+    """Final score = base × phase × trust × confidence, or relevance alone. One without its memory is dropped.
+
+    `paces` tells how often files change, in changes per day: what is said of a busy file is sooner old news.
+    """
     scored = [
-        _scored(candidate, candidate.memory, recipe=recipe, kinds=kinds, phase=phase, now=now)
+        _scored(
+            candidate,
+            candidate.memory,
+            recipe=recipe,
+            kinds=kinds,
+            phase=phase,
+            now=now,
+            days=_fresh_for(candidate.memory, recipe, paces),
+        )
         for candidate in ranking
         if candidate.memory is not None
     ]
     return sorted(scored, key=lambda candidate: (-candidate.score, candidate.id))
+
+
+def files_of(ranking: Sequence[Candidate]) -> list[str]:
+    """Every file that one of the candidates speaks of."""
+    return list(dict.fromkeys(file for one in ranking if one.memory is not None for file in one.memory.files))
+
+
+def _fresh_for(memory: Memory, recipe: Recipe, paces: Mapping[str, float]) -> float:
+    """The days after which a memory's recency has fallen to 1/e: by its busiest file, where one has a history."""
+    known = [paces[file] for file in memory.files if file in paces]
+    if not known:
+        return recipe.recency_days
+    return min(recipe.slowest_days, max(recipe.fastest_days, recipe.recency_changes / max(max(known), 1e-6)))
 
 
 def confidence_now(memory: Memory, kinds: Kinds, now: datetime) -> float:
@@ -39,13 +70,20 @@ def confidence_now(memory: Memory, kinds: Kinds, now: datetime) -> float:
 
 
 def _scored(
-    candidate: Candidate, memory: Memory, *, recipe: Recipe, kinds: Kinds, phase: Phase | None, now: datetime
+    candidate: Candidate,
+    memory: Memory,
+    *,
+    recipe: Recipe,
+    kinds: Kinds,
+    phase: Phase | None,
+    now: datetime,
+    days: float,
 ) -> Candidate:
     relevance = min(1.0, candidate.score)
     if recipe.plain:
         return candidate.scored(relevance, relevance=relevance, confidence=confidence_now(memory, kinds, now))
     idle = max(0.0, (now - memory.accessed_at).total_seconds() / 86_400)
-    recency = math.exp(-idle / recipe.recency_days)
+    recency = math.exp(-idle / days)
     frequency = min(1.0, math.log1p(memory.access_count) / math.log1p(recipe.frequency_full))
     base = recipe.relevance * relevance + recipe.recency * recency + recipe.frequency * frequency
     weight = 1.0 if phase is None else PHASE_WEIGHTS[phase].get(memory.kind, 1.0)
