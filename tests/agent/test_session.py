@@ -14,7 +14,7 @@ from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
 from recollect.interfaces.cli import main
 from recollect.observer.acts import Act
-from recollect.observer.events import Outcome, Reasoning, ToolCall, ToolResult
+from recollect.observer.events import Outcome, Reasoning, ToolCall, ToolResult, UserText
 from recollect.privacy.fence import own_words
 
 TRAP = "The staging database resets every night, so fixtures belong into seeds.sql."
@@ -314,6 +314,33 @@ def test_what_failed_in_earlier_sessions_is_foreseen_where_the_project_trusts_it
     assert "forbidden: log in first" in warned.lower()
     assert warned.startswith("<recollect-memory ")
     assert session.before(about) == ""
+
+
+def _worked_on(kept: Recollect, name: str, prompt: str, *paths: str) -> None:
+    session = kept.agent(name, arm="control")
+    session.observe(UserText(id=f"{name}-asked", session=name, step=0, at=1_000.0, text=prompt))
+    for number, path in enumerate(paths, 1):
+        id = f"{name}-{number}"
+        edit = ToolCall(id=id, session=name, step=number, call=id, tool="Edit", act=Act.EDIT, paths=(path,))
+        session.observe(edit)
+        session.observe(ToolResult(id=f"r{id}", session=name, step=number, call=id, text="ok"))
+    session.end(Outcome.SUCCESS)
+
+
+def test_files_that_earlier_sessions_point_to_are_named_if_they_are_there(kept: Recollect, project: Path) -> None:
+    (project / "shop").mkdir()
+    (project / "shop" / "checkout.py").write_text("class Checkout: ...\n")
+    for number in range(4):
+        _worked_on(kept, f"s{number}", "make the checkout faster", "shop/checkout.py", "shop/gone_checkout.py")
+    for number in range(9):
+        _worked_on(kept, f"t{number}", f"translate chapter {number}", f"book/chapter{number}.md")
+    prompt = "the checkout is slow again, make it faster"
+    assert "shop/checkout.py" not in kept.agent("careful", arm="full").first_message(prompt)
+    set_level(kept.store, "standard")
+    told = kept.agent("now", arm="full").first_message(prompt)
+    assert "by earlier sessions:\n   shop/checkout.py (" in told
+    assert "gone_checkout" not in told
+    assert "checkout.py" not in kept.agent("other", arm="full").first_message("translate the imprint into French")
 
 
 def test_a_session_that_is_over_teaches_once(kept: Recollect) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.known import Known
+from recollect.observer.foresee_files import Foreseen
 from recollect.privacy.scan import redact
 from recollect.recall.pack import ESTIMATE
 
@@ -20,6 +21,10 @@ MOST_FILES = 12
 MOST_TOKENS = 32_000
 _MOST_BYTES = 400_000  # of one file; a longer one is data
 MOST_OF_ONE = 8_000  # tokens of one file, so that a long one leaves room for the others
+MOST_LIKELY = 5  # files that are named without being read
+# Score of a foreseen file from which it is named: in the earlier half of 371 real sessions over half of such files were
+# used, in the later half more. Lower, and most of what is named is noise.
+LIKELY = 2.5
 _OURS = frozenset({".recollect", ".git", ".hg", ".svn"})
 
 
@@ -62,6 +67,13 @@ def prefetch(
             loaded.append(Loaded(name, kept, tokens, cut))
             room -= tokens
     return loaded
+
+
+def likely(root: Path, foreseen: Sequence[Foreseen], *, without: Collection[str] = ()) -> list[str]:
+    """The foreseen files that are probable enough to be named and that are there, each with the first reason why."""
+    sure = [one for one in foreseen if one.score >= LIKELY and one.path not in without]
+    there = [one for one in sure if (path := confined(root, one.path)) is not None and path.is_file()]
+    return [f"{one.path} ({one.because[0]})" if one.because else one.path for one in there[:MOST_LIKELY]]
 
 
 def confined(root: Path, name: str) -> Path | None:

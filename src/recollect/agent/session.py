@@ -31,7 +31,7 @@ from recollect.agent.moments import (
     shown,
     speaks,
 )
-from recollect.agent.prefetch import MOST_OF_ONE, prefetch, wanted
+from recollect.agent.prefetch import MOST_LIKELY, MOST_OF_ONE, likely, prefetch, wanted
 from recollect.agent.recalled import known_of, now, reader, searching
 from recollect.agent.settle import folder_of, settle
 from recollect.agent.spool import Spool
@@ -287,15 +287,12 @@ class AgentSession:
             return []
         patterns = self._claim(teller.prefetch(prompt, files), "prefetch")
         loaded = prefetch(root, wanted(patterns))
-        return [
-            item(
-                after + number,
-                f"file {one.path} (usually needed{', first part' if one.cut else ''})",
-                one.text,
-                limit=_LONGEST_FILE,
-            )
-            for number, one in enumerate(loaded, 1)
-        ]
+        texts = [(f"file {one.path} (usually needed{', first part' if one.cut else ''})", one.text) for one in loaded]
+        observer = None if self.level == CAUTIOUS else self._ground.observer
+        foreseen = [] if observer is None else observer.foresee(prompt, k=MOST_LIKELY)
+        if names := likely(root, foreseen, without=[*files, *(one.path for one in loaded)]):
+            texts.append(("files that are probably needed, by earlier sessions", "\n".join(names)))
+        return [item(after + number, *one, limit=_LONGEST_FILE) for number, one in enumerate(texts, 1)]
 
     def _built(
         self,
