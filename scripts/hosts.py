@@ -10,13 +10,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
+sys.path[0] = str(ROOT / "tests")  # instead of this folder, where `hosts` is this file
 PAGE = ROOT / "docs" / "hosts.md"
 _BEGIN, _END = "<!-- results: begin -->\n", "<!-- results: end -->\n"
 _NAMES = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini": "Gemini CLI", "opencode": "opencode"}
@@ -26,19 +26,27 @@ _SKIPPED, _PASSED, _FAILED = "·", "✓", "✗"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-k", metavar="WORDS", help="only these claims; the page is left as it is")
+    parser.add_argument(
+        "--page", action="store_true", help="run nothing; write the page from the reports of the last run"
+    )
     args = parser.parse_args()
     if args.k:
         return _pytest(["-k", args.k]).wait()
-    with tempfile.TemporaryDirectory() as folder:
-        reports = [Path(folder) / name for name in ("slow.xml", "others.xml")]
+    clients = import_module("hosts.clients")
+    folder = clients.CACHE / "reports"
+    folder.mkdir(parents=True, exist_ok=True)
+    reports = [folder / "slow.xml", folder / "others.xml"]
+    failed = [0]
+    if not args.page:
         runs = [  # the slowest client beside the others
             _pytest(["-k", words, f"--junitxml={report}", "-o", "junit_family=xunit1"])
             for words, report in zip(("opencode", "not opencode"), reports, strict=True)
         ]
         failed = [run.wait() for run in runs]
-        table = rendered(read(reports))
+    versions = {host: client.version for host, client in clients.CLIENTS.items()}
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition(_BEGIN)
+    table = rendered(read(reports), versions)
     PAGE.write_text(f"{head}{_BEGIN}{table}{_END}{rest.partition(_END)[2]}", encoding="utf-8")
     return max(failed)
 
@@ -63,10 +71,8 @@ def read(reports: list[Path]) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def rendered(found: dict[str, dict[str, list[str]]]) -> str:
-    sys.path.insert(0, str(ROOT / "tests"))
-    clients = import_module("hosts.clients").CLIENTS
-    heads = [f"{name} {clients[host].version}" for host, name in _NAMES.items()]
+def rendered(found: dict[str, dict[str, list[str]]], versions: dict[str, str]) -> str:
+    heads = [f"{name} {versions[host]}" for host, name in _NAMES.items()]
     lines = [f"| claim | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
     for claim, outcomes in found.items():
         cells = ["—" if host not in outcomes else _worst(outcomes[host]) for host in _NAMES]

@@ -124,6 +124,8 @@ def _claude(home: Path, port: int) -> dict[str, str]:
     _once(
         folder / "settings.json", '{\n    "permissions": {"allow": ["Bash(echo:*)"]},\n    "cleanupPeriodDays": 20\n}\n'
     )
+    trusted = {"projects": {str(home.parent / "project"): {"hasTrustDialogAccepted": True}}}
+    _once(folder / ".claude.json", json.dumps(trusted))
     return {
         "CLAUDE_CONFIG_DIR": str(folder),
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",

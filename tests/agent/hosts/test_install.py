@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -91,6 +92,10 @@ def take(host: str, place: Place) -> Any:
     return uninstall(plan_uninstall(host, place), place, at=AT)
 
 
+def _comments(text: str) -> list[str]:
+    return re.findall(r"(?:^|(?<=[ ,]))(?://|#).*", text, re.MULTILINE)
+
+
 def text_of(place: Place, host: str) -> str:
     return "\n".join(change.path.read_text(encoding="utf-8") for change in plan_install(host, place).changes)
 
@@ -165,9 +170,7 @@ def test_what_people_change_after_installing_survives_uninstalling(place: Place,
         assert "added" in now
         assert "recollect" not in now
         old = (before[str(path)] or b"").decode()
-        assert [line for line in old.split("\n") if "//" in line or line.startswith("#")] == [
-            line for line in now.split("\n") if "//" in line or line.startswith("#")
-        ]
+        assert _comments(old) == _comments(now)
     others = {name: content for name, content in before.items() if Path(name) not in edited}
     assert {name: content for name, content in tree(place).items() if Path(name) not in edited} == others
 

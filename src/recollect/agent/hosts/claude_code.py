@@ -20,7 +20,11 @@ def wishes(place: Place) -> list[Wish]:
 
 
 def hints(place: Place) -> list[str]:
-    return ["Sessions that are open already have to be started anew. `/hooks` and `/mcp` in Claude Code show us."]
+    project = [
+        "Claude Code loads a project's own plugins only after you have trusted the folder; it asks when started there."
+    ]
+    told = ["Sessions that are open already have to be started anew. `/hooks` and `/mcp` in Claude Code show us."]
+    return [*project, *told] if place.scope == "project" else told
 
 
 def _settings(place: Place) -> Path:

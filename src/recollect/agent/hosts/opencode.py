@@ -11,6 +11,7 @@ from recollect.agent.hosts.place import Place
 from recollect.agent.hosts.wishes import Members, Whole, Wish
 
 _NAMES = ("opencode.jsonc", "opencode.json", "config.json")
+_SCHEMA = "https://opencode.ai/config.json"  # opencode adds it to a file without
 _PATIENCE = 10_000  # ms the host may wait for our server's tools; its own default is half of that
 
 
@@ -18,7 +19,7 @@ def wishes(place: Place) -> list[Wish]:
     settings, plugins = _settings(place), _folder(place) / "plugins" / "recollect.js"
     server = {"type": "local", "command": [place.recollect, "mcp"], "enabled": True, "timeout": _PATIENCE}
     return [
-        Members(settings, members=((("mcp", "recollect"), server),)),
+        Members(settings, members=((("mcp", "recollect"), server),), needs=(("$schema", _SCHEMA),)),
         Whole(plugins, _script(place)),
     ]
 

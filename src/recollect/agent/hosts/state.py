@@ -141,7 +141,7 @@ def server_handshake(recollect: str, *, folder: Path, environment: dict[str, str
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     ]
     start = time.perf_counter()
-    answers = converse([recollect, "mcp", "--read-only"], sent, environment=environment, folder=folder)
+    answers = converse([recollect, "mcp"], sent, environment=environment, folder=folder)
     if "result" not in answers.get(1, {}) or "result" not in answers.get(2, {}):
         return None
     return (answers[1]["at"] - start) * 1000, len(answers[2]["result"].get("tools", []))

@@ -47,7 +47,8 @@ class Whole:
 class Members:
     """Members of a JSON object, each under its keys, and items of arrays, known as ours by the hook they start.
 
-    `needs` is what a file must have beside them to be one of the host's; it is not ours, and stays if others are left.
+    `needs` is what a file must have beside them to be one of the host's. In a file that began with us it stays if
+    others are left; in a file from before us it goes, if it was not there.
     """
 
     path: Path
@@ -89,6 +90,10 @@ class Members:
                 text = jsonc.put_member(text, keys, kept.value)  # somebody's own entry of that name comes back
         for keys in dict.fromkeys(keys for keys, _ in self.items):
             text = _without_husks(text, jsonc.take_items(text, keys, is_ours), keys, old)
+        for name, value in self.needs:
+            now = jsonc.find(jsonc.parse(text), (name,))
+            if old.value and old.at(name) is None and now is not None and now.value == value:
+                text = jsonc.take_member(text, (name,))
         left = jsonc.parse(text).value
         if left and isinstance(left, dict) and left == dict(self.needs) and not old.value:
             text = "{}\n"
