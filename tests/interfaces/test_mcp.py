@@ -557,3 +557,14 @@ def test_the_hook_is_answered_warm_and_no_model_sees_it(project: Path, monkeypat
             assert text(await client.call_tool("hook", nonsense)) == "{}"
 
     inside(talk, Door(str(project)))
+
+
+def test_a_server_that_was_only_started_has_loaded_no_room() -> None:
+    program = (
+        "import sys; from recollect.interfaces.mcp.door import Door\n"
+        "from recollect.interfaces.mcp.server import build\n"
+        "build(Door(None)); print([name for name in sys.modules if name.startswith(('recollect.observer.api', "
+        "'recollect.agent.recalled', 'recollect.dialogue', 'recollect.code', 'numpy', 'tree_sitter'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -17,7 +17,6 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.types import CallToolResult, TextContent
 
 from recollect.agent.moments import DEADLINE
-from recollect.agent.recalled import reader, searching
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError
 from recollect.interfaces.hook import answered, log
@@ -70,6 +69,8 @@ def _answer(door: Door, given: Mapping[str, Any]) -> str:
 
 def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     """Answered from the open memory; an event of another project is answered from its own file."""
+    from recollect.agent.recalled import reader, searching  # the whole of recall: not before somebody asks
+
     quick = reader(memory.ground)
     here = str(memory.path)
 
