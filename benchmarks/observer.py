@@ -15,6 +15,9 @@ counts an error whose pattern was put before the agent at the very call that fai
 of which the session had been warned earlier, since the same pattern is never told twice. A fixed bar warns at that
 likelihood; a budget chooses the bar on the last 40 sessions, before each session, knowing nothing of it or later ones.
 
+By the hook process: the same question asked the way a hook asks it, from the row that the store keeps for it and the
+slate of the session, over a store that learnt every earlier session; a warm session is asked beside it.
+
 Times are processor time of the one thread, because the machine is shared.
 """
 
@@ -29,6 +32,7 @@ from pathlib import Path
 from time import thread_time
 
 from foresight import asked, files_report, repeats, repeats_report
+from gate import gated, gated_report
 from sets import DATA
 
 from recollect.observer.events import Event, ToolCall, ToolResult
@@ -155,7 +159,8 @@ def whole(name: str) -> str:
     found = list(sessions(name, tally))
     foreseen = ["### Files foreseen from the first request", "", *files_report(name, asked(name, found))]
     warned = ["### Repeated errors foreseen", "", *repeats_report(repeats(found))]
-    return "\n".join([report(name, measure(found, tally)), "", *foreseen, "", *warned])
+    hooked = ["### Repeated errors foreseen by the hook process", "", *gated_report(gated(found))]
+    return "\n".join([report(name, measure(found, tally)), "", *foreseen, "", *warned, "", *hooked])
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recollect.agent.inject import Search
     from recollect.agent.moments import Moment
     from recollect.core.known import Known
-    from recollect.observer.acts import Act
+    from recollect.observer.deeds import Deed
     from recollect.store.quick import Quick
 
     Open = Callable[..., Quick]
@@ -42,6 +42,7 @@ _AGAIN = "tool_calls"  # a batch tells its calls a second time
 _OWN = 3  # of the person's own memories beside the project's
 # Hosts without an event for failures tell the exit code of a command in its text.
 _EXITED = Lazy(r"\bexit(?:ed with)?(?: code| status)?[: ]{1,3}[1-9]\d{0,2}\b|\bprocess exited with code [1-9]")
+_SAID = ("error", "stderr", "stdout", "llmContent", "text", "content", "output", "result", "message", "returnDisplay")
 _ENDS = 400  # characters at either end of a result that such a code is looked for in
 _RESULT_READ = 20_000  # characters of a result that are looked at
 
@@ -49,15 +50,18 @@ _RESULT_READ = 20_000  # characters of a result that are looked at
 class Call:
     """A tool call as a hook tells it."""
 
-    __slots__ = ("act", "failed", "paths", "result", "subject", "tool")
+    __slots__ = ("act", "disk", "failed", "inside", "paths", "result", "shape", "subject", "tool")
 
-    def __init__(self, tool: str, act: Act, paths: tuple[str, ...], subject: str, result: str, failed: bool) -> None:
+    def __init__(self, tool: str, done: Deed, roots: set[str], *, result: str, failed: bool, disk: str) -> None:
         self.tool = tool
-        self.act = act
-        self.paths = paths
-        self.subject = subject
-        self.result = result
+        self.act = done.act
+        self.paths = tuple(dict.fromkeys(path for one in done.paths if (path := _inside(one, roots))))
+        self.subject = done.subject
+        self.inside = _inside(done.inside, roots) if done.inside else ""
+        self.shape = done.shape
+        self.result = result  # its two ends
         self.failed = failed
+        self.disk = disk  # what the disk says of it before it is made
 
 
 class Heard:
@@ -74,7 +78,7 @@ class Heard:
         self.prompt = text_of(payload, "prompt", "user_prompt", "userPrompt")
         self.source = text_of(payload, "source")
         roots = {root_of(folder), os.path.abspath(folder)}
-        self.calls = tuple(_call(one, event, roots) for one in _told_calls(payload, event))
+        self.calls = tuple(_call(one, event, folder, roots) for one in _told_calls(payload, event))
         turn = text_of(payload, *_TURN) if event == "prompt" else ""
         ids = turn or ",".join(filter(None, (text_of(one, *_CALL) for one in _told_calls(payload, event))))
         self.named = bool(ids)
@@ -127,8 +131,12 @@ class Hook:
             except Exception as trouble:  # an answer that fails must not lose the event
                 troubles.append(f"no answer: {type(trouble).__name__}: {trouble}")
         try:
+            self._follow(heard, spool, story)
+        except (OSError, ValueError) as trouble:  # the next warnings go without: they trust no slate that missed one
+            troubles.append(f"not followed: {trouble}")
+        try:
             kept = {name: value for name, value in heard.payload.items() if name != _AGAIN}
-            spool.capture(heard.host, kept, self._now)
+            spool.capture(heard.host, kept, self._now, disk=next((call.disk for call in heard.calls), ""))
         except (OSError, ValueError, RecursionError) as trouble:
             troubles.append(f"not kept: {trouble}")
         return text, troubles
@@ -149,7 +157,24 @@ class Hook:
             chosen += self._personal(heard, moment, level, given)
         chosen = _fitting(chosen, moment, self._letters)
         claimed = set(spool.claim([known.id for known in chosen], moment.name, self._now)) if chosen else set()
-        return rendered([known for known in chosen if known.id in claimed], moment, nonce=self._nonce())
+        text = rendered([known for known in chosen if known.id in claimed], moment, nonce=self._nonce())
+        return text or (self._foreseen(heard, reader, spool, story, level) if moment is BEFORE else "")
+
+    def _foreseen(self, heard: Heard, reader: Quick, spool: Spool, story: Story, level: str) -> str:
+        """A warning from what calls like this met before."""
+        from recollect.agent.watchful import foreseen, told
+
+        for call in heard.calls[:1]:
+            match = foreseen(call, reader, spool, story, level=level, now=self._now)
+            if match is not None:
+                return told(match, nonce=self._nonce())
+        return ""
+
+    def _follow(self, heard: Heard, spool: Spool, story: Story) -> None:
+        from recollect.agent.watchful import follow
+
+        spoken = own(heard.prompt) if heard.event == "prompt" and heard.source in _SPOKEN else ""
+        follow(heard.event, heard.calls, spoken, spool, story)
 
     def _chosen(self, heard: Heard, teller: Teller, moment: Moment, story: Story) -> list[Known]:
         began, counts = story.began or self._now, story.counts
@@ -244,17 +269,22 @@ def _told_calls(payload: Mapping[str, Any], event: str) -> list[Mapping[str, Any
     return []
 
 
-def _call(told: Mapping[str, Any], event: str, roots: set[str]) -> Call:
+def _call(told: Mapping[str, Any], event: str, folder: str, roots: set[str]) -> Call:
     tool = text_of(told, "tool_name", "toolName", "tool", "name")[:80] or "?"
     given = told.get("tool_input", told.get("toolInput", told.get("tool_info", told.get("args"))))
     if isinstance(given, str) and given[:1] in "{[":
         given = _parsed(given)
-    from recollect.observer.deeds import deed  # a prompt does without
+    from recollect.observer.deeds import deed, is_shell  # a prompt does without
 
     done = deed(tool, given, None)
-    paths = tuple(dict.fromkeys(path for one in done.paths if (path := _inside(one, roots))))
     result, failed = _result(told)
-    return Call(tool, done.act, paths, done.subject, result, failed or event == "failed")
+    disk = ""
+    touched = next(iter(done.paths), done.inside)
+    if event == "before" and touched and isinstance(given, dict) and not is_shell(tool):
+        from recollect.agent.disk import looked
+
+        disk = looked(touched, given, folder=folder, roots=roots)
+    return Call(tool, done, roots, result=result, failed=failed or event == "failed", disk=disk)
 
 
 def _inside(path: str, roots: set[str]) -> str:
@@ -277,11 +307,19 @@ def _result(told: Mapping[str, Any]) -> tuple[str, bool]:
     failed = bool(told.get("error") or told.get("is_error"))
     if isinstance(answer, dict):
         failed = failed or bool(answer.get("is_error") or answer.get("isError") or answer.get("error"))
-        said = [answer.get(name) for name in ("error", "stderr", "stdout", "llmContent", "text", "content", "output")]
-        answer = "\n".join(part for part in said if isinstance(part, str))
-    text = answer if isinstance(answer, str) else ""
+        file = answer.get("file")
+        said = [answer.get(name) for name in _SAID] + [file.get("content") if isinstance(file, dict) else None]
+        answer = "\n".join(part for part in map(_plain, said) if part)
+    text = _plain(answer)
     failed = failed or _EXITED.search(f"{text[:_ENDS]}\n{text[-_ENDS:]}") is not None
     return (text if len(text) <= _RESULT_READ else text[: _RESULT_READ // 2] + text[-_RESULT_READ // 2 :]), failed
+
+
+def _plain(value: Any) -> str:
+    """Text, plain or in blocks."""
+    if isinstance(value, list):
+        return "\n".join(one["text"] for one in value if isinstance(one, dict) and isinstance(one.get("text"), str))
+    return value if isinstance(value, str) else ""
 
 
 def _parsed(text: str) -> Any:

@@ -36,17 +36,16 @@ from recollect.agent.recalled import known_of, now, reader, searching
 from recollect.agent.settle import folder_of, settle
 from recollect.agent.spool import Spool
 from recollect.agent.trust import CAUTIOUS, level_of
+from recollect.agent.watchful import told
 from recollect.core.ids import MemoryId
 from recollect.core.known import Known
 from recollect.core.payloads import WorkState, parse_payload
 from recollect.core.records import WorkUnit
 from recollect.core.scope import Phase
 from recollect.observer.events import Event, Outcome, Reasoning, SessionComplete, StepComplete, ToolCall, ToolResult
-from recollect.observer.foresee import warning
 from recollect.observer.traits import Situation
 from recollect.observer.watch import Watch
 from recollect.privacy.fence import block, item, own_words
-from recollect.privacy.quarantine import gives_orders
 from recollect.remember.reinforce import note_access
 from recollect.store.codec import from_ms
 from recollect.store.injections import Told
@@ -371,14 +370,16 @@ class AgentSession:
         observer = self._ground.observer
         if observer is None or self.level == CAUTIOUS:
             return ""
-        given, told = self._foreseen
-        found = observer.warnings(call, situation=self._situation, given=given, told=told)
-        for match in found[:1]:
-            given.add(match.pattern.id)
-            told.update(match.pattern.fingerprints)
-            text = warning(match)
-            if not gives_orders(text):
-                return block([item(1, "failed before", text, limit=BEFORE.text)], nonce=_nonce())
+        given, feared = self._foreseen
+        if self._spool is not None and (story := self._spool.story()):
+            given |= story.warned
+            feared |= story.feared
+        for match in observer.warnings(call, situation=self._situation, given=given, told=feared)[:1]:
+            id, marks = match.pattern.id, match.pattern.fingerprints
+            given.add(id)
+            feared |= marks
+            if self._spool is None or self._spool.warn(id, marks, now(self._ground)):
+                return told(match, nonce=_nonce())
         return ""
 
     def _note(self, what: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recollect.agent.experiment import NAME as ARM
 from recollect.agent.experiment import chosen_arm
-from recollect.agent.spool import FOLDER, Story, read_story
+from recollect.agent.spool import FOLDER, SLATE, Story, read_story
 from recollect.agent.trust import NAME as LEVEL
 from recollect.agent.trust import Record, known_level, next_level, set_level
 from recollect.core.chores import Allowance, Done, Plan, Step
@@ -26,6 +26,7 @@ from recollect.store.injections import Told
 from recollect.store.store import Store
 
 KEPT = timedelta(days=14)
+SLATE_KEPT = timedelta(days=2)  # a fifth of a megabyte each, and only for a session that still runs
 _SINCE = "trust_level_at"  # when the level that holds was reached, in seconds since 1970
 
 
@@ -38,8 +39,15 @@ def settle(store: Store, hand: Hand, *, files: Sequence[Path] | None = None) -> 
             brought += _settled(store, story, hand)
         if hand.at - datetime.fromtimestamp(path.stat().st_mtime, UTC) > KEPT:
             path.unlink(missing_ok=True)
+        _clear_slate(path.with_suffix(SLATE), hand.at)
     _advance(store, hand.at)
     return brought
+
+
+def _clear_slate(slate: Path, now: datetime) -> None:
+    """A slate that nobody wrote on for days goes: its session, if it is resumed, is not warned by the odds."""
+    if slate.exists() and now - datetime.fromtimestamp(slate.stat().st_mtime, UTC) > SLATE_KEPT:
+        slate.unlink(missing_ok=True)
 
 
 def seen_files(store: Store) -> list[Path]:

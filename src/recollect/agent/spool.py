@@ -2,7 +2,7 @@
 
 `<session>.jsonl` is what hosts told us, one line an event, for the observer to learn from. `<session>.seen` is what
 was answered and told, so that an event is answered once and a memory told once, whichever process was asked. Appending
-under a lock is all that is ever done to them here. Light to load.
+under a lock is all that is ever done to them here; `slate` keeps a third beside them. Light to load.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FOLDER = "spool"
+SLATE = ".slate"  # ends the name of what a session did so far
 VERSION = 1
 _AGAIN = 3_000  # milliseconds within which the same nameless event is the same event
 _PATIENCE = 0.15  # seconds to wait for another hook of the session
@@ -35,6 +36,7 @@ class Spool:
         self._folder = os.path.join(folder, FOLDER)
         self.events = os.path.join(self._folder, f"{name}.jsonl")
         self.seen = os.path.join(self._folder, f"{name}.seen")
+        self.slate = os.path.join(self._folder, f"{name}{SLATE}")
         self._session = session
 
     def first(self, key: str, event: str, at: int, *, named: bool, host: str = "") -> Story | None:
@@ -61,6 +63,23 @@ class Spool:
                 file.add("g", id, str(at), moment)
             return fresh
 
+    def warn(self, pattern: str, marks: Iterable[str], at: int) -> bool:
+        """Note that the session is warned of a pattern and the fingerprints it tells of; False when it was before."""
+        listed = sorted(marks)
+        with _Locked(self._made(self.seen)) as file:
+            story = Story(file.lines())
+            if pattern in story.warned or story.feared.issuperset(listed):
+                return False
+            if file.empty:
+                file.add("s", self._session.replace("\n", " ")[:400], str(at), "")
+            file.add("w", pattern, str(at), ",".join(listed))
+            return True
+
+    def wipe(self) -> None:
+        """Forget what the session did so far; what it was told is still known."""
+        if os.path.exists(self.slate):
+            os.unlink(self.slate)
+
     def begin_anew(self, at: int) -> None:
         """The host's context was emptied: what was told before may be told again."""
         with _Locked(self._made(self.seen)) as file:
@@ -70,11 +89,14 @@ class Spool:
         """What happened in the session so far."""
         return read_story(self.seen)
 
-    def capture(self, host: str, payload: Mapping[str, Any], at: int) -> None:
-        """Keep an event for the observer; long texts lose their middle, and what we told is left out."""
+    def capture(self, host: str, payload: Mapping[str, Any], at: int, *, disk: str = "") -> None:
+        """Keep an event for the observer, with what the disk said of it; long texts lose their middle, and what we told
+        is left out."""
         if os.path.exists(self.events) and os.path.getsize(self.events) > _MOST_FILE:
             raise OSError(f"{self.events} is full")
         line = {"v": VERSION, "host": host, "at": at / 1000, "payload": clipped(payload)}
+        if disk:
+            line["disk"] = disk
         whole = json.dumps(line, ensure_ascii=True, separators=(",", ":")) + "\n"
         with _Locked(self._made(self.events)) as file:
             file.write(whole)
@@ -101,6 +123,8 @@ class Story:
         self.began = 0
         self.told: list[tuple[str, int, str]] = []  # memory, when, at which moment
         self.counts: dict[str, int] = {}
+        self.warned: set[str] = set()  # patterns, and below the fingerprints they tell of: never twice a session
+        self.feared: set[str] = set()
         anew = 0
         for kind, *fields in lines:
             if kind == "s" and not self.session:
@@ -110,9 +134,17 @@ class Story:
                 self.counts[fields[2]] = self.counts.get(fields[2], 0) + 1
             elif kind == "g" and len(fields) > 2:
                 self.told.append((fields[0], int(fields[1]), fields[2]))
+            elif kind == "w" and len(fields) > 2:
+                self.warned.add(fields[0])
+                self.feared.update(filter(None, fields[2].split(",")))
             elif kind == "r":
                 anew = len(self.told)
         self.given = {id for id, _, _ in self.told[anew:]}
+
+    @property
+    def events(self) -> int:
+        """How many there were."""
+        return sum(self.counts.values())
 
 
 class _Locked:
@@ -125,7 +157,7 @@ class _Locked:
     def __enter__(self) -> _Locked:
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            _lock(self._handle)
+            held(self._handle)
         except BaseException:
             os.close(self._handle)
             raise
@@ -166,8 +198,8 @@ def _write(handle: int, text: str) -> None:
         left = left[os.write(handle, left) :]
 
 
-def _lock(handle: int) -> None:
-    """Wait a little for another hook of the session; longer would delay the host."""
+def held(handle: int) -> None:
+    """Hold a file alone until it is closed; waits a little for another hook, since more would delay the host."""
     try:
         import fcntl
     except ImportError:  # Windows: appends are small enough to be whole, and two at once are rare

@@ -47,6 +47,11 @@ class Observer:
 
     def finish(self, watch: Watch) -> Learned:
         """The session is over: write what it adds to the statistics and what was learnt, in one transaction."""
+        learned = self._learn(watch)
+        self._foresight.publish()
+        return learned
+
+    def _learn(self, watch: Watch) -> Learned:
         learned = promote(watch.contribution(), self._room)
         if not learned.known:
             note_drafts(ui.drafts(watch.observations(), session=watch.session), self._room)
@@ -66,14 +71,19 @@ class Observer:
         progress: Progress = lambda done, of: None,
     ) -> Replayed:
         """Learn from transcripts: files, folders or patterns. Again, the same ones change nothing."""
-        return replay(transcripts(paths), self.finish, begin=self._begin(kind), progress=progress)
+        done = replay(transcripts(paths), self._learn, begin=self._begin(kind), progress=progress)
+        self._foresight.publish()
+        return done
 
     def drain(self, *, idle: float = IDLE, kind: str | None = None) -> Replayed:
         """Learn from the sessions that hooks have written down and that are over."""
         if self._folder is None:
             return Replayed()
         now = self._room.clock().timestamp()
-        return drain(self._folder, self.finish, now=now, begin=self._begin(kind), idle=idle)
+        done = drain(self._folder, self._learn, now=now, begin=self._begin(kind), idle=idle)
+        if done.learned:
+            self._foresight.publish()
+        return done
 
     def _begin(self, kind: str | None) -> Begin:
         chosen = _kind(kind or DEFAULT_KIND)
@@ -100,6 +110,10 @@ class Observer:
     def patterns(self) -> list[Pattern]:
         """Everything that is known to fail here, the likeliest first."""
         return self._foresight.patterns()
+
+    def bar(self) -> float:
+        """How likely a failure must be to be worth a warning here, chosen by what earlier sessions would have had."""
+        return self._foresight.bar()
 
     def situation(self) -> Situation:
         """Where a session stands that begins now: show it every event, ask it before every call."""

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from recollect.observer.acts import Act as Act
+from recollect.observer.answers import RESULT_HEAD as RESULT_HEAD
+from recollect.observer.answers import RESULT_TAIL as RESULT_TAIL
+from recollect.observer.answers import clipped as clipped
 
-RESULT_HEAD, RESULT_TAIL = (
-    3000,
-    1000,
-)  # characters of a result that are kept: imports and commands lead, failures end it
 TEXT_KEPT = 8000  # characters of what was said; the lesson of a long text stands at its ends
 
 
@@ -42,7 +41,8 @@ class Event:
 class ToolCall(Event):
     """A tool was asked for: `paths` are project files, `subject` its pattern, command or address.
 
-    `inside` is where a search looks, `shape` the look of the text an edit replaces.
+    `inside` is where a search looks, `shape` the look of the text an edit replaces, `disk` what the disk said of it
+    before, where somebody looked.
     """
 
     call: str
@@ -53,6 +53,7 @@ class ToolCall(Event):
     inside: str = ""
     shape: str = ""
     planned: int = 0
+    disk: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +100,3 @@ def identity(*parts: object) -> str:
     """The id of an event from what makes it that event: the same parts give the same id on every replay."""
     joined = "\x1f".join(str(part) for part in parts).encode("utf-8", "replace")
     return hashlib.blake2b(joined, digest_size=8).hexdigest()
-
-
-def clipped(text: str, head: int, tail: int) -> str:
-    """The text, or its two ends when it is longer than both together."""
-    return text if len(text) <= head + tail else f"{text[:head]}\n…\n{text[-tail:]}"

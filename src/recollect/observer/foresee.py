@@ -6,11 +6,14 @@ is the greater of two shares of earlier experience: calls like this that failed,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-
-from recollect.observer.events import ToolCall
+from recollect.core.digest import digest
 from recollect.observer.traits import Situation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from recollect.observer.traits import Looked
 
 BARS = (0.10, 0.13, 0.16, 0.20, 0.23, 0.26, 0.30, 0.34, 0.38, 0.42, 0.46, 0.50, 0.55, 0.60, 0.70, 0.80)  # likelihoods
 FIRST_BAR = 0.34  # until enough was observed to choose one
@@ -19,32 +22,65 @@ WINDOW = 40  # sessions it is chosen on: projects change
 ENOUGH = 200  # calls of them
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Value:
+    """Equal when its parts are; a plain class, because the hook process has no time for dataclasses."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and all(getattr(self, one) == getattr(other, one) for one in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Trouble(Value):
     """What such calls met: the fingerprint of the error, how it reads, what helped, and the memory that tells of it."""
 
-    fingerprint: str
-    text: str = ""
-    remedy: str = ""
-    memory: str = ""
+    __slots__ = ("fingerprint", "memory", "remedy", "text")
+
+    def __init__(self, fingerprint: str, text: str = "", remedy: str = "", memory: str = "") -> None:
+        self.fingerprint = fingerprint
+        self.text = text
+        self.remedy = remedy
+        self.memory = memory
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Value):
     """Calls of `tool` with a trait, and how likely they fail: by state, and in states never met."""
 
-    tool: str
-    sort: str
-    what: str
-    usual: float
-    odds: Mapping[str, float] = field(default_factory=dict)
-    troubles: tuple[Trouble, ...] = ()
-    sessions: int = 0  # in which such calls failed
+    __slots__ = ("odds", "sessions", "sort", "tool", "troubles", "usual", "what")
+
+    def __init__(
+        self,
+        tool: str,
+        sort: str,
+        what: str,
+        usual: float,
+        odds: Mapping[str, float],
+        troubles: tuple[Trouble, ...] = (),
+        sessions: int = 0,
+    ) -> None:
+        self.tool = tool
+        self.sort = sort
+        self.what = what
+        self.usual = usual
+        self.odds = odds
+        self.troubles = troubles
+        self.sessions = sessions  # in which such calls failed
 
     @property
     def id(self) -> str:
         """The same for the same trait of the same tool, whatever was learnt since."""
-        return f"{self.tool}\x1f{self.sort}\x1f{self.what}"
+        return digest("\x1f".join(self.name))
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        return self.tool, self.sort, self.what
+
+    @property
+    def most(self) -> float:
+        """How likely such a call fails in the worst state."""
+        return max((self.usual, *self.odds.values()))
 
     def likelihood(self, state: str) -> float:
         """How likely such a call fails in a state; one never met is like others that begin alike."""
@@ -55,17 +91,19 @@ class Pattern:
         return frozenset(trouble.fingerprint for trouble in self.troubles)
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Value):
     """A pattern that a call meets, and how likely it fails as calls like it did."""
 
-    pattern: Pattern
-    likelihood: float
-    state: str = ""
+    __slots__ = ("likelihood", "pattern", "state")
+
+    def __init__(self, pattern: Pattern, likelihood: float, state: str = "") -> None:
+        self.pattern = pattern
+        self.likelihood = likelihood
+        self.state = state
 
 
 def matching(
-    call: ToolCall,
+    call: Looked,
     patterns: Sequence[Pattern],
     *,
     situation: Situation | None = None,
@@ -87,7 +125,7 @@ def matching(
         news = pattern.id not in given and not all(one.fingerprint in told for one in pattern.troubles)
         if likelihood >= bar and news:
             found.append(Match(pattern, likelihood, states[key]))
-    return sorted(found, key=lambda match: (-match.likelihood, match.pattern.id))
+    return sorted(found, key=lambda match: (-match.likelihood, match.pattern.name))
 
 
 def chosen_bar(sessions: Sequence[tuple[int, Sequence[int]]], *, budget: float = BUDGET) -> float:
@@ -112,6 +150,7 @@ def warning(match: Match, *, most: int = 2) -> str:
         "ending": f"{pattern.tool} on .{pattern.what} files",
         "shape": f"{pattern.tool} of {pattern.what.partition(' ')[0]} text like this",
         "state": f"{pattern.tool} of a file that is {_STATES.get(pattern.what, pattern.what)}",
+        "disk": f"{pattern.tool} of {_DISK.get(pattern.what, pattern.what)}",
         "subject": f"{pattern.tool} {pattern.what}",
     }.get(pattern.sort, pattern.tool)
     met = "; ".join(
@@ -120,6 +159,11 @@ def warning(match: Match, *, most: int = 2) -> str:
     return f"{what} failed in {pattern.sessions} earlier session{'s' * (pattern.sessions != 1)} here: {met}"
 
 
+_DISK = {
+    "missing": "a path that does not exist (as this one)",
+    "absent": "text that is not in the file (as here)",
+    "several": "text that is in the file more than once (as here)",
+}
 _STATES = {
     "new": "not known to exist",
     "unread": "not read in this session",

@@ -17,6 +17,7 @@ FADING = 0.97  # of every count is left after one more session: half after twent
 PULL = 1.5  # calls or sessions that the broader share counts as
 RECURRING = 2  # sessions a trouble must have been seen in before it can be foreseen
 SESSIONS = 150  # that are learnt from; older ones have faded to a hundredth
+DIGITS = 4  # of a likelihood that count
 WHOLE = "tool"  # the sort of the trait that all calls of a tool share
 
 Key = tuple[str, str, str]
@@ -85,8 +86,8 @@ class Odds:
         ever met after a session had reached outside is left out too: somebody else may have put it there.
         """
         made = (self._pattern(key, troubles) for key, count in self._traits.items() if count.clean)
-        kept = [one for one in made if one is not None and max(one.usual, *one.odds.values()) >= BARS[0]]
-        return sorted(kept, key=lambda one: (-max(one.usual, *one.odds.values()), one.id))
+        kept = [one for one in made if one is not None and one.most >= BARS[0]]
+        return sorted(kept, key=lambda one: (-one.most, one.name))
 
     def _pattern(self, key: Key, troubles: Mapping[tuple[str, str], Trouble] | None) -> Pattern | None:
         tool, sort, what = key
@@ -103,13 +104,13 @@ class Odds:
         call = self._share(trait, marks, base)
         lasting = self._lasting(trait, marks, 0.0)
         odds = {
-            state: max(self._share(count, marks, call), self._lasting(count, marks, lasting))
+            state: round(max(self._share(count, marks, call), self._lasting(count, marks, lasting)), DIGITS)
             for state, count in self._states[key].items()
         }
         ranked = sorted(known, key=lambda mark: (-known[mark], mark))
         told = tuple(Trouble(mark) if troubles is None else troubles[tool, mark] for mark in ranked)
         failing = sum(1 for _, followed in trait.followed if followed & marks)
-        return Pattern(tool, sort, what, max(call, lasting), odds, told, failing)
+        return Pattern(tool, sort, what, round(max(call, lasting), DIGITS), odds, told, failing)
 
     def _recurring(self, tool: str) -> frozenset[str]:
         return frozenset(mark for (owner, mark), n in self._seen.items() if owner == tool and n >= RECURRING)

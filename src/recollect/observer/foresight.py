@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence, Set
 
+from recollect.core.errors import StoreDamaged
 from recollect.core.kinds import Kind
 from recollect.core.observed import ErrorSeen
 from recollect.core.query import Filter
@@ -18,6 +19,7 @@ from recollect.observer.foresee import Match, Pattern, Trouble, chosen_bar, matc
 from recollect.observer.foresee_errors import RECURRING, SESSIONS, Odds
 from recollect.observer.foresee_files import ALIKE, Foreseen, Past, foresee
 from recollect.observer.lookout import Lookout
+from recollect.observer.outlook import KNOWN, NAME, packed, packed_paths
 from recollect.observer.traits import Situation, with_folders
 from recollect.observer.wording import deeds
 from recollect.store.store import Store
@@ -93,9 +95,31 @@ class Foresight:
         """The failures to warn of before a call, the likeliest first; none twice for what was `given` and `told`."""
         return matching(call, self.patterns(), situation=situation, bar=self.bar(), given=given, told=told)
 
+    def publish(self) -> None:
+        """Write down what the hook process is to warn of: a projection of what was observed. A hook reads the project
+        that the store belongs to; what is known of another in the same store is not for it."""
+        if self._store.project != (self._store.meta("project") or "default"):
+            return
+        bar = self.bar()
+        told = {NAME: packed(self.patterns(), bar), KNOWN: packed_paths(self.known())}
+        changed = {name: text for name, text in told.items() if self._published(name) != text}
+        if not changed or self._store.engine.read_only:
+            return
+        with self._store.engine.write(durable=False):
+            for name, text in changed.items():
+                self._store.set_meta(name, text)
+
+    def _published(self, name: str) -> str | None:
+        """What was written down; what has been damaged since counts as nothing, and is written anew."""
+        try:
+            return self._store.meta(name)
+        except StoreDamaged:
+            return None
+
     def _learn(self) -> None:
         ids = tuple(self._store.observed.ids(self._store.project))
-        if ids == self._state:
+        state = (*ids, str(self._store.observed.troubled(self._store.project)))
+        if state == self._state:
             return
         if list(ids[: len(self._learnt)]) != self._learnt or not self._learnt:
             self._odds, self._learnt = Odds(), list(ids[: max(0, len(ids) - SESSIONS)])
@@ -107,7 +131,7 @@ class Foresight:
                     self._known.update(with_folders(one.what))
         self._learnt = list(ids)
         self._patterns = self._odds.patterns(self._troubles())
-        self._state = ids
+        self._state = state
 
     def _troubles(self) -> dict[tuple[str, str], Trouble]:
         """What may be told of a trouble, by tool and fingerprint: as sessions met it before they reached outside."""

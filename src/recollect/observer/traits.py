@@ -6,69 +6,140 @@ afford it. It knows neither errors nor statistics.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container
+from collections import namedtuple
 from functools import lru_cache
-from typing import NamedTuple
 
+from recollect.core.lazy import Lazy
+from recollect.observer.acts import Act
 from recollect.observer.deeds import command_name, is_shell
-from recollect.observer.events import Act, Event, ToolCall, ToolResult, UserText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+    from typing import NamedTuple, Protocol
+
+    from recollect.observer.events import Event, ToolCall
+
+    class Looked(Protocol):
+        """A call as far as its looks go: an event of the observer, or what a hook was told."""
+
+        @property
+        def tool(self) -> str: ...
+
+        @property
+        def act(self) -> Act: ...
+
+        @property
+        def paths(self) -> tuple[str, ...]: ...
+
+        @property
+        def subject(self) -> str: ...
+
+        @property
+        def inside(self) -> str: ...
+
+        @property
+        def shape(self) -> str: ...
+
+        @property
+        def disk(self) -> str: ...
+
+    class Notes(Protocol):
+        """Where a situation keeps what it saw: numbers by kind and name, -1 where nothing was put."""
+
+        def get(self, kind: str, name: str) -> int: ...
+
+        def put(self, kind: str, name: str, value: int) -> None: ...
+
 
 COMMANDS = 6  # commands of one line that are looked at
 READ = 6000  # characters of a text in which paths are noticed
-SEEN = 20_000  # paths that a session remembers as seen
+SEEN = 10_000  # paths that a session remembers as seen
 _SUBJECT = 80  # characters of a subject that make a trait
 _OPEN = 64  # calls whose answer is awaited
 
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|<<.*", re.DOTALL)
-_REDIRECTED = re.compile(r"\d?>&\d|&>\S*|\d?>{1,2}\s*\S+")
-_BETWEEN = re.compile(r"(&&|\|\||;|\n|\|)")
-_PATHS = re.compile(r"(?<![\w.@~/-])(?:[\w.@~-]*(?:/[\w.@-]+)+|[\w-]+\.\w+)")
+_QUOTED = Lazy(r"'[^']*'|\"[^\"]*\"|<<[\s\S]*", 0)
+_REDIRECTED = Lazy(r"\d?>&\d|&>\S*|\d?>{1,2}\s*\S+", 0)
+_BETWEEN = Lazy(r"(&&|\|\||;|\n|\|)", 0)
+_PATHS = Lazy(r"(?<![\w.@~/-])(?:[\w.@~-]*(?:/[\w.@-]+)+|[\w-]+\.\w+)", 0)
 _HIDING = frozenset({"|", "||", ";"})  # what follows a command whose failure nobody is told of
 
 
-class Trait(NamedTuple):
-    """What calls have in common: `sort` and `what` name it, `state` is how the session stood."""
+if TYPE_CHECKING:
 
-    sort: str
-    what: str
-    state: str = ""
+    class Trait(NamedTuple):
+        """What calls have in common: `sort` and `what` name it, `state` is how the session stood."""
+
+        sort: str
+        what: str
+        state: str = ""
+else:
+    Trait = namedtuple("Trait", "sort what state", defaults=("",))  # a hook process has no time for `typing`
+
+
+class Kept:
+    """Notes in memory."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, str], int] = {}
+
+    def get(self, kind: str, name: str) -> int:
+        return self._held.get((kind, name), -1)
+
+    def put(self, kind: str, name: str, value: int) -> None:
+        self._held[kind, name] = value
 
 
 class Situation:
-    """What a session has read, changed, run and seen so far; enough to tell how a call stands."""
+    """What a session has read, changed, run and seen so far; enough to tell how a call stands.
 
-    __slots__ = ("_asked", "_calls", "_changed", "_edited", "_failed", "_known", "_ran", "_read", "_seen", "_spoken")
+    All of it is in its notes, so that a session may be followed by one process after another.
+    """
 
-    def __init__(self, known: Container[str] = ()) -> None:
+    __slots__ = ("_asked", "_known", "_notes")
+
+    def __init__(self, known: Container[str] = (), *, notes: Notes | None = None) -> None:
         """`known` holds the files and folders that earlier sessions found to exist."""
         self._known = known
-        self._read: dict[str, int] = {}
-        self._edited: dict[str, int] = {}
-        self._seen: set[str] = set()
-        self._ran: dict[str, int] = {}
-        self._failed: set[str] = set()
+        self._notes: Notes = Kept() if notes is None else notes
         self._asked: dict[str, ToolCall] = {}
-        self._calls = self._spoken = 0
-        self._changed = -1
 
     def see(self, event: Event) -> None:
         """Take one event in; a call after its traits were asked for."""
+        from recollect.observer.events import ToolCall, ToolResult, UserText  # whoever has events has loaded them
+
         if isinstance(event, ToolCall):
-            self._calls += 1
+            self.called()
             if len(self._asked) >= _OPEN:
                 del self._asked[next(iter(self._asked))]
             self._asked[event.call] = event
         elif isinstance(event, ToolResult):
-            self._notice(event.text)
-            call = self._asked.pop(event.call, None)
-            if call is not None and not event.rejected:
-                self._answered(call, error=event.error)
+            self.answered(self._asked.pop(event.call, None), event.text, error=event.error, rejected=event.rejected)
         elif isinstance(event, UserText):
-            self._spoken = self._calls
-            self._notice(event.text)
+            self.spoken(event.text)
 
-    def traits(self, call: ToolCall) -> tuple[Trait, ...]:
+    def called(self) -> None:
+        """A call was made."""
+        self._notes.put("count", "calls", self._calls + 1)
+
+    def answered(self, call: Looked | None, text: str, *, error: bool, rejected: bool) -> None:
+        """A call was answered, one that is known unless it was too long ago."""
+        self._notice(text)
+        if call is not None and not rejected:
+            self._done(call, error=error)
+
+    def spoken(self, text: str) -> None:
+        """A person said something."""
+        self._notes.put("count", "spoken", self._calls)
+        self._notice(text)
+
+    @property
+    def _calls(self) -> int:
+        return max(0, self._notes.get("count", "calls"))
+
+    def traits(self, call: Looked) -> tuple[Trait, ...]:
         """The traits of a call that is about to be made, the broadest first."""
         if is_shell(call.tool):
             found = commands(call.subject)
@@ -77,18 +148,19 @@ class Situation:
             return self._touching(call)
         if call.inside:
             state = self._standing(call.inside)
-            return Trait("state", state), Trait("file", call.inside, state)
+            return Trait("state", state), Trait("file", call.inside, state), *_looked(call)
         if call.subject and call.act is Act.OTHER:
             return (Trait("subject", call.subject[:_SUBJECT]),)
         return (Trait("any", ""),)
 
     def _running(self, name: str, *, told: bool) -> str:
         """Would a failure be told; was anything edited since the last run; how did that one end?"""
-        before = "first" if name not in self._ran else "failed" if name in self._failed else "again"
-        edited = "edited" if self._changed > self._ran.get(name, -1) else "same"
+        ran = self._notes.get("ran", name)
+        before = "first" if ran < 0 else "failed" if self._notes.get("failed", name) > 0 else "again"
+        edited = "edited" if self._notes.get("count", "changed") > ran else "same"
         return f"{'told' if told else 'hidden'} {edited} {before}"
 
-    def _touching(self, call: ToolCall) -> tuple[Trait, ...]:
+    def _touching(self, call: Looked) -> tuple[Trait, ...]:
         path = call.paths[0]
         ending = path.rsplit("/", 1)[-1].rpartition(".")[2]
         state = self._editing(path) if call.act is Act.EDIT else self._standing(path)
@@ -97,38 +169,49 @@ class Situation:
             found.append(Trait("shape", f"{ending} {call.shape}"))
         if ending:
             found.append(Trait("ending", ending, state))
-        return tuple(found)
+        return (*found, *_looked(call))
 
     def _editing(self, path: str) -> str:
-        last = max(self._read.get(path, -1), self._edited.get(path, -1))
-        return "unread" if last < 0 else "long ago" if last < self._spoken else "read"
+        last = max(self._notes.get("read", path), self._notes.get("edited", path))
+        return "unread" if last < 0 else "long ago" if last < self._notes.get("count", "spoken") else "read"
 
     def _standing(self, path: str) -> str:
-        if path in self._seen or path in self._read or path in self._edited:
+        if any(self._notes.get(kind, path) >= 0 for kind in ("seen", "read", "edited")):
             return "seen"
         return "known" if path in self._known else "new"
 
-    def _answered(self, call: ToolCall, *, error: bool) -> None:
+    def _done(self, call: Looked, *, error: bool) -> None:
+        calls = self._calls
         if is_shell(call.tool):
             for name, _ in commands(call.subject):
-                self._ran[name] = self._calls
-                (self._failed.add if error else self._failed.discard)(name)
+                self._notes.put("ran", name, calls)
+                self._notes.put("failed", name, int(error))
         if error or call.act not in (Act.READ, Act.EDIT):
             return
         for path in call.paths:
-            (self._read if call.act is Act.READ else self._edited)[path] = self._calls
+            self._notes.put("read" if call.act is Act.READ else "edited", path, calls)
         if call.act is Act.EDIT:
-            self._changed = self._calls
+            self._notes.put("count", "changed", calls)
 
     def _notice(self, text: str) -> None:
         """Remember the paths of a text, and the folders they stand in."""
-        if len(self._seen) >= SEEN:
-            return
+        noticed = max(0, self._notes.get("count", "seen"))
         named = " ".join(word for word in text[:READ].split() if "/" in word or "." in word)
-        for found in set(_PATHS.findall(named)):
-            path = found.removeprefix("./")
-            if path not in self._seen:
-                self._seen.update(with_folders(path))
+        if not named or noticed >= SEEN:
+            return
+        before = noticed
+        for found in sorted(set(_PATHS.pattern.findall(named))):
+            for path in with_folders(found.removeprefix("./")):
+                if self._notes.get("seen", path) >= 0:
+                    break  # and so are the folders it stands in
+                self._notes.put("seen", path, 0)
+                noticed += 1
+        if noticed > before:
+            self._notes.put("count", "seen", noticed)
+
+
+def _looked(call: Looked) -> tuple[Trait, ...]:
+    return (Trait("disk", call.disk),) if call.disk else ()
 
 
 def with_folders(path: str) -> list[str]:
@@ -140,7 +223,8 @@ def with_folders(path: str) -> list[str]:
 @lru_cache(maxsize=256)
 def commands(line: str) -> tuple[tuple[str, bool], ...]:
     """The commands of a shell line by name, each with whether its failure would be told; none that a pipe feeds."""
-    parts = _BETWEEN.split(_REDIRECTED.sub(" ", _QUOTED.sub(" … ", line)))
+    plain = _REDIRECTED.pattern.sub(" ", _QUOTED.pattern.sub(" … ", line))
+    parts = _BETWEEN.pattern.split(plain)
     found: dict[tuple[str, bool], None] = {}
     for place in range(0, len(parts), 2):
         name = command_name(parts[place].strip()) if parts[place].strip() else ""

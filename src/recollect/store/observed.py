@@ -81,12 +81,22 @@ class Observed(Patterns):
     _ERASE = "delete from observed_signals where project = :project and session = :session and name = :name"
     _ERASE_TROUBLE = "delete from observed_errors where project = :project and fingerprint = :fingerprint"
 
+    _ERASE_OUTLOOK = "delete from meta where name = 'outlook'"  # a projection: written anew with the next session
+
     def erase(self, signal: str, sessions: Iterable[str], fingerprint: str, project: str) -> None:
         """Remove what a forgotten memory was drawn from: a person's words must not linger in the statistics."""
         for session in sessions:
             self._engine.execute(self._ERASE, {"project": project, "session": session, "name": signal})
         if fingerprint:
             self._engine.execute(self._ERASE_TROUBLE, {"project": project, "fingerprint": fingerprint})
+            self._engine.execute(self._ERASE_OUTLOOK, {})
+
+    _TROUBLED = "select count(*) from observed_errors where project = :project"
+
+    def troubled(self, project: str) -> int:
+        """How many troubles of sessions are kept: fewer than before means that some were erased."""
+        row = self._engine.row(self._TROUBLED, {"project": project})
+        return int(row[0]) if row else 0
 
     _ONE = f"select {_SESSIONS.columns} from observed_sessions where project = :project and id = :session"
 

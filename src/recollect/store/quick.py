@@ -91,6 +91,26 @@ class Quick:
                 return set()
             raise
 
+    _OUTLOOK = """
+        select json_extract(value, '$.bar'), (select value from json_each(meta.value, '$.tools') where key = :tool)
+          from meta where name = 'outlook' and json_valid(value)
+    """
+
+    def outlook(self, tool: str) -> tuple[float, str] | None:
+        """How likely a failure must be to be warned of, and what is known to fail with a tool, packed."""
+        found = self._rows(self._OUTLOOK, {"tool": tool})
+        return (float(found[0][0]), str(found[0][1])) if found and found[0][1] and found[0][0] is not None else None
+
+    _EXISTS = """
+        select instr(value, char(10) || :path || char(10)) > 0 or instr(value, char(10, 1, 10)) > 0
+          from meta where name = 'outlook_files'
+    """
+
+    def exists(self, path: str) -> bool:
+        """Did earlier sessions find a file or folder of the project? One of too many to be kept counts as found."""
+        found = self._rows(self._EXISTS, {"path": path})
+        return bool(found and found[0][0])
+
     _ABOUT = f"""
         select {_NAMES} from memories m not indexed
          where m.seq in (select seq from facets where facet = :facet and value in (select value from json_each(:values))

@@ -49,7 +49,7 @@ def run_foresee(args: argparse.Namespace, console: Console) -> int:
 def _failures(patterns: list[Pattern], console: Console) -> int:
     from recollect.observer.foresee import Match, warning
 
-    likely = [(one, max((one.usual, *one.odds.values()))) for one in patterns]
+    likely = [(one, one.most) for one in patterns]
     if console.json:
         told = [
             {"tool": one.tool, "sort": one.sort, "what": one.what, "likelihood": round(most, 3),

@@ -1,4 +1,4 @@
-"""Hook payloads as hooks left them: one line per event, `{"v": 1, "host": …, "at": …, "payload": {…}}`.
+"""Hook payloads as hooks left them: one line per event, `{"v": 1, "host": …, "at": …, "payload": {…}, "disk": …}`.
 
 Claude Code and Codex name the call they speak of; its event has the id the transcript's reader gives it. Gemini CLI
 names none, so its answers are matched with its calls in order. Cursor tells shell commands and edits a second time,
@@ -32,6 +32,7 @@ _SILENT = frozenset(
     "PermissionRequest StopFailure TaskCreated TaskCompleted TeammateIdle UserPromptExpansion PreModelSwitch "
     "PostModelSwitch WorktreeCreate WorktreeRemove DirectoryAdded Elicitation ElicitationResult".split()
 )
+_DISK = frozenset({"missing", "absent", "several"})  # what a hook says it found on the disk before a call
 _OPENS, _CLOSES = "<hook_context>", "</hook_context>"  # Gemini tells a prompt with what hooks added
 _PEOPLE = frozenset({"", "user", "sdk"})  # sources of a prompt that a person stands behind
 _TEXTS = ("stdout", "output", "llmContent", "content", "text", "result", "message", "returnDisplay", "error")
@@ -66,7 +67,8 @@ def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iter
         one = sessions.get(id)
         if one is None:
             one = sessions[id] = _Session(Maker(id, tally, root or _project(payload)))
-        yield from _one(word(payload.get("hook_event_name")), payload, one, seconds(line.get("at")))
+        disk = word(line.get("disk"))
+        yield from _one(word(payload.get("hook_event_name")), payload, one, seconds(line.get("at")), disk)
     for one in sessions.values():
         yield one.maker.done(one.outcome)
 
@@ -80,11 +82,11 @@ def ended(lines: Iterable[str]) -> bool:
     return over
 
 
-def _one(event: str, payload: Json, one: _Session, at: float | None) -> Iterator[Event]:
+def _one(event: str, payload: Json, one: _Session, at: float | None, disk: str) -> Iterator[Event]:
     agent = word(payload.get("agent_id"))
     if event in _BEFORE | _AFTER | _FAILED | _REFUSED:
         one.calls_told = True
-        yield from _tool(event, payload, one, at, agent)
+        yield from _tool(event, payload, one, at, agent, disk if disk in _DISK else "")
     elif event in _ALSO and not one.calls_told:
         yield from _also(event, payload, one, at)
     elif event in _ASKED and word(payload.get("source")) in _PEOPLE:
@@ -101,7 +103,7 @@ def _one(event: str, payload: Json, one: _Session, at: float | None) -> Iterator
         one.maker.tally.skip(event or "line without an event")
 
 
-def _tool(event: str, payload: Json, one: _Session, at: float | None, agent: str) -> Iterator[Event]:
+def _tool(event: str, payload: Json, one: _Session, at: float | None, agent: str, disk: str) -> Iterator[Event]:
     tool, given = word(payload.get("tool_name")), payload.get("tool_input")
     given = parsed(given) if isinstance(given, str) and given[:1] in "{[" else given
     before = event in _BEFORE
@@ -109,7 +111,7 @@ def _tool(event: str, payload: Json, one: _Session, at: float | None, agent: str
     if before and one.answered:
         one.maker.step += 1
         one.answered = False
-    yield one.maker.call(key, tool, given, at=at, agent=agent)
+    yield one.maker.call(key, tool, given, at=at, agent=agent, disk=disk)
     if before:
         return
     one.answered = True

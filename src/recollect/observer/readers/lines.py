@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from recollect.observer.answers import judged
 from recollect.observer.deeds import deed
 from recollect.observer.events import (
     RESULT_HEAD,
@@ -31,9 +32,6 @@ from recollect.privacy.fence import own_words
 
 LONGEST = 64_000_000  # characters of one line; more is counted as broken
 _KINDS_COUNTED = 200  # different unknown kinds that are counted by name
-_REJECTED = ("doesn't want to proceed with this tool use", "doesn't want to take this action", "denied by user",
-             "user rejected", "rejected by user", "request interrupted by user")  # fmt: skip
-_DROPPED = "Sibling tool call errored"  # a call dropped because another failed has not failed itself
 _EARLIEST, _MILLISECONDS = 0.0, 100_000_000_000.0
 
 Json = Mapping[str, Any]
@@ -139,20 +137,21 @@ class Maker:
     branch: str = ""
     _nameless: int = 0
 
-    def call(self, key: str, tool: str, arguments: object, *, at: float | None, agent: str = "") -> ToolCall:
+    def call(
+        self, key: str, tool: str, arguments: object, *, at: float | None, agent: str = "", disk: str = ""
+    ) -> ToolCall:
         self.tally.events += 1
         done = deed(tool, arguments, self.root)
         return ToolCall(id=self._id("call", key, at), session=self.session, step=self.step, at=at, agent=agent,
                         call=key, tool=tool[:80] or "?", act=done.act, paths=done.paths, subject=done.subject,
-                        inside=done.inside, shape=done.shape, planned=done.planned)  # fmt: skip
+                        inside=done.inside, shape=done.shape, planned=done.planned, disk=disk)  # fmt: skip
 
     def result(
         self, key: str, text: str, *, error: bool, at: float | None, agent: str = "", size: int | None = None
     ) -> ToolResult:
         self.tally.events += 1
         text = own_words(text)
-        error = error and _DROPPED not in text[:200]
-        rejected = error and any(sign in text[:400].casefold().replace("’", "'") for sign in _REJECTED)
+        error, rejected = judged(text, error=error)
         return ToolResult(id=self._id("result", key, at), session=self.session, step=self.step, at=at, agent=agent,
                           call=key, error=error, rejected=rejected, text=clipped(text, RESULT_HEAD, RESULT_TAIL),
                           size=len(text) if size is None else size)  # fmt: skip

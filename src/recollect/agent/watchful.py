@@ -1,0 +1,107 @@
+"""The learnt odds at the gate of a hook: what calls like the one about to be made met before, and following a session.
+
+The same matcher over the same patterns as in a warm process; only where the session's situation is kept differs. What
+is missing or cannot be relied on means that nothing is said. Light to load.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect.agent.moments import BEFORE, commands
+from recollect.agent.slate import Slate
+from recollect.agent.trust import CAUTIOUS
+from recollect.privacy.fence import block, item
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from recollect.agent.spool import Spool, Story
+    from recollect.observer.foresee import Match
+    from recollect.observer.traits import Looked
+    from recollect.store.quick import Quick
+
+    class Answered(Looked, Protocol):
+        """A call with what came of it, once that is known."""
+
+        @property
+        def result(self) -> str: ...
+
+        @property
+        def failed(self) -> bool: ...
+
+
+HEAD = "failed before"
+
+
+def foreseen(call: Looked, reader: Quick, spool: Spool, story: Story, *, level: str, now: int) -> Match | None:
+    """The failure to warn of before a call, claimed for this process. Nobody confirmed it, so careful projects are not
+    told."""
+    if level == CAUTIOUS:
+        return None
+    found = reader.outlook(call.tool)
+    if found is None or not os.path.exists(spool.slate):
+        return None
+    from recollect.observer.foresee import matching
+    from recollect.observer.outlook import unpacked
+    from recollect.observer.traits import Situation
+
+    bar, packed = found
+    with Slate(spool.slate) as slate:
+        if slate.events + 1 != story.events:
+            return None  # it missed something, or another hook is about to note it
+        situation = Situation(_Known(reader), notes=slate)
+        matches = matching(
+            call, unpacked(call.tool, packed), situation=situation, bar=bar, given=story.warned, told=story.feared
+        )
+    for match in matches[:1]:
+        if spool.warn(match.pattern.id, match.pattern.fingerprints, now):
+            return match
+    return None
+
+
+def told(match: Match, *, nonce: str) -> str:
+    """The warning as the agent is given it; nothing when it reads like orders to a model."""
+    from recollect.observer.foresee import warning
+
+    text = warning(match)
+    return "" if commands(text) else block([item(1, HEAD, text, limit=BEFORE.text)], nonce=nonce)
+
+
+def follow(event: str, calls: Sequence[Answered], prompt: str, spool: Spool, story: Story) -> None:
+    """Note an event in the session's slate: constant work, however long the session is."""
+    slate = Slate(spool.slate)
+    if story.events == 1:
+        slate.begin()
+    if event == "end":
+        spool.wipe()
+    if not os.path.exists(spool.slate):
+        return
+    with slate as notes:
+        if event in ("before", "after", "failed", "prompt"):
+            from recollect.observer.answers import RESULT_HEAD, RESULT_TAIL, clipped, judged
+            from recollect.observer.traits import Situation
+
+            situation = Situation(notes=notes)
+            if event == "prompt" and prompt:
+                situation.spoken(prompt)
+            for call in calls:
+                if event == "before":
+                    situation.called()
+                else:
+                    error, rejected = judged(call.result, error=call.failed)
+                    text = clipped(call.result, RESULT_HEAD, RESULT_TAIL)
+                    situation.answered(call, text, error=error, rejected=rejected)
+        notes.heard()
+
+
+class _Known:
+    """The files and folders that earlier sessions found to exist, asked for one at a time."""
+
+    def __init__(self, reader: Quick) -> None:
+        self._reader = reader
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self._reader.exists(path)
