@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
-from recollect.core.observed import Contribution, FileSeen, SignalSeen
+from recollect.core.observed import Contribution, FileSeen
 from recollect.observer import gate
-from recollect.observer.hunch import Hunch, Sighting
+from recollect.observer.hunch import Hunch
 from recollect.observer.past import Past
+from recollect.observer.readings.recurring import recurring
 from recollect.observer.wording import code, codes
 
 _TESTING = Lazy(r"(?:[._-](?:test|tests|spec|e2e)\b)|(?:\btest_)|(?:/(?:tests?|__tests__|spec)/)")
@@ -93,7 +94,7 @@ def hard_to_read(seen: Contribution, past: Past) -> Iterator[Hunch]:
             f"{code(path)} takes several readings: agents come back to it again and again without changing it. "
             "Search it for the name you need."
         )
-        yield _hunch("file_access", f"hard {path}", Kind.MODULE_INSIGHT, text, hard, (path,))
+        yield recurring("file_access", f"hard {path}", Kind.MODULE_INSIGHT, text, hard, (path,))
 
 
 def wrong_places(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -109,7 +110,7 @@ def wrong_places(seen: Contribution, past: Past) -> Iterator[Hunch]:
         if not went:
             continue
         text = f"{code(path)} looks like the place to start and usually is not: the work was in {codes(went, most=2)}."
-        yield _hunch("read_abandon", path, Kind.GOTCHA, text, sightings, (path, *went[:2]), strength=share)
+        yield recurring("read_abandon", path, Kind.GOTCHA, text, sightings, (path, *went[:2]), strength=share)
 
 
 def redone(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -125,7 +126,9 @@ def redone(seen: Contribution, past: Past) -> Iterator[Hunch]:
             others = _common([one.paths for _, one in same], but=path)
             text = _redone(path, cause, others, share, len(same))
             if text:
-                yield _hunch("backtrack", f"{cause} {path}", Kind.GOTCHA, text, same, (path, *others), strength=share)
+                yield recurring(
+                    "backtrack", f"{cause} {path}", Kind.GOTCHA, text, same, (path, *others), strength=share
+                )
 
 
 def _redone(path: str, cause: str, others: Sequence[str], share: float, sessions: int) -> str:
@@ -147,7 +150,7 @@ def settings(seen: Contribution, past: Past) -> Iterator[Hunch]:
             text = (
                 f"{code(path)} and {codes(others, most=2)} are changed together: check one when you change the other."
             )
-            yield _hunch("config_touch", path, Kind.CAUSAL_DEPENDENCY, text, sightings, (path, *others[:2]))
+            yield recurring("config_touch", path, Kind.CAUSAL_DEPENDENCY, text, sightings, (path, *others[:2]))
 
 
 def contested(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -162,7 +165,7 @@ def contested(seen: Contribution, past: Past) -> Iterator[Hunch]:
             else "a formatter, a hook or a person changes it meanwhile"
         )
         text = f"{code(path)} changes under the agent's hands ({who}): read it again right before every change."
-        yield _hunch("parallel_conflict", path, Kind.GOTCHA, text, sightings, (path,))
+        yield recurring("parallel_conflict", path, Kind.GOTCHA, text, sightings, (path,))
 
 
 def chains(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -171,7 +174,7 @@ def chains(seen: Contribution, past: Past) -> Iterator[Hunch]:
         chain = sightings[-1][1].paths
         if len(chain) >= gate.CHAIN:
             text = f"To follow {code(chain[0])} you need {codes(chain[1:])}: it leads there through its imports."
-            yield _hunch("import_chase", ends, Kind.CAUSAL_DEPENDENCY, text, sightings, tuple(chain))
+            yield recurring("import_chase", ends, Kind.CAUSAL_DEPENDENCY, text, sightings, tuple(chain))
 
 
 def _common(lists: Sequence[Sequence[str]], *, but: str) -> list[str]:
@@ -206,25 +209,3 @@ def _stem(path: str) -> str:
     for mark in ("_test", "-test", "test_", "_spec", "_tests"):
         base = base.replace(mark, "")
     return base
-
-
-def _hunch(
-    signal: str,
-    subject: str,
-    kind: Kind,
-    text: str,
-    sightings: Sequence[tuple[str, SignalSeen]],
-    files: tuple[str, ...],
-    *,
-    strength: float = 1.0,
-) -> Hunch:
-    return Hunch(
-        signal=signal,
-        subject=subject,
-        kind=kind,
-        text=text,
-        sightings=tuple(Sighting(id, one.steps, one.taint, one.agents) for id, one in sightings),
-        files=files,
-        strength=strength,
-        trigger={"files": list(files)},
-    )

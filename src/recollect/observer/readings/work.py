@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
-from recollect.core.observed import Contribution, SignalSeen
+from recollect.core.observed import Contribution
 from recollect.observer import gate
 from recollect.observer.deeds import is_shell
-from recollect.observer.hunch import Hunch, Sighting
+from recollect.observer.hunch import Hunch
 from recollect.observer.past import Past
+from recollect.observer.readings.recurring import recurring
 from recollect.observer.wording import code, codes
 
 _ARROW = " → "
@@ -30,7 +31,7 @@ def searched_for(seen: Contribution, past: Past) -> Iterator[Hunch]:
         best = [path for path, times in places.most_common(3) if times == max(places.values())]
         if best:
             text = f"Looking for {code(pattern)}? It is in {codes(best, most=2)}."
-            yield _hunch("repeated_grep", pattern, Kind.MODULE_INSIGHT, text, sightings, tuple(best))
+            yield recurring("repeated_grep", pattern, Kind.MODULE_INSIGHT, text, sightings, tuple(best))
 
 
 def order_of_tests(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -46,7 +47,7 @@ def order_of_tests(seen: Contribution, past: Past) -> Iterator[Hunch]:
         ):
             continue
         text = f"Tests are run in this order here: {code(first)} first, {code(then)} after it."
-        yield _hunch("test_order", order, Kind.TASK_CALIBRATION, text, sightings, ())
+        yield recurring("test_order", order, Kind.TASK_CALIBRATION, text, sightings)
 
 
 def recipes(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -59,7 +60,7 @@ def recipes(seen: Contribution, past: Past) -> Iterator[Hunch]:
         steps = [f"run {part.removeprefix(_RUN)}" if part.startswith(_RUN) else part for part in parts]
         text = f"The usual round here: {', then '.join(_told(part) for part in parts)}."
         payload = {"task_pattern": ran[0], "steps": steps, "success_count": len(sightings)}
-        yield _hunch("tool_sequence", _ARROW.join(parts), Kind.WORKFLOW_RECIPE, text, sightings, (), payload=payload)
+        yield recurring("tool_sequence", _ARROW.join(parts), Kind.WORKFLOW_RECIPE, text, sightings, payload=payload)
 
 
 def overruns(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -78,7 +79,7 @@ def overruns(seen: Contribution, past: Past) -> Iterator[Hunch]:
         "ratio": round(each / gate.PLANNED_STEPS, 2),
         "samples": len(sightings),
     }
-    yield _hunch("step_overrun", "plans", Kind.TASK_CALIBRATION, text, sightings, (), payload=payload)
+    yield recurring("step_overrun", "plans", Kind.TASK_CALIBRATION, text, sightings, payload=payload)
 
 
 def fruitless(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -90,7 +91,7 @@ def fruitless(seen: Contribution, past: Past) -> Iterator[Hunch]:
             continue
         why = "it finds mostly files of other people's packages" if vendored else "nothing it finds is opened"
         text = f"Listing {code(pattern)} leads nowhere: {why}. Search for a name instead."
-        yield _hunch("glob_ignore", pattern, Kind.GOTCHA, text, sightings, ())
+        yield recurring("glob_ignore", pattern, Kind.GOTCHA, text, sightings)
 
 
 def large(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -105,7 +106,7 @@ def large(seen: Contribution, past: Past) -> Iterator[Hunch]:
             continue
         else:
             text = f"{code(what.partition(' ')[2])} prints a lot ({size}): cut its output down."
-        yield _hunch("context_token_spike", what, Kind.CONTEXT_COST, text, sightings, tuple(paths[:1]))
+        yield recurring("context_token_spike", what, Kind.CONTEXT_COST, text, sightings, tuple(paths[:1]))
 
 
 def looked_up(seen: Contribution, past: Past) -> Iterator[Hunch]:
@@ -115,7 +116,7 @@ def looked_up(seen: Contribution, past: Past) -> Iterator[Hunch]:
             continue
         files = tuple(dict.fromkeys(path for _, one in reversed(sightings) for path in one.paths))[:3]
         text = f"{code(subject)} is looked up again and again for work on {codes(files, most=2)}."
-        yield _hunch("external_reference", subject, Kind.MODULE_INSIGHT, text, sightings, files)
+        yield recurring("external_reference", subject, Kind.MODULE_INSIGHT, text, sightings, files)
 
 
 def _from_the_start(parts: Sequence[str]) -> list[str]:
@@ -131,25 +132,3 @@ def _told(part: str) -> str:
 def _is_path(command: str) -> bool:
     """A run of some folder's tests is work on that folder, not the order of the project."""
     return any("/" in word for word in command.split()[1:])
-
-
-def _hunch(
-    signal: str,
-    subject: str,
-    kind: Kind,
-    text: str,
-    sightings: Sequence[tuple[str, SignalSeen]],
-    files: tuple[str, ...],
-    *,
-    payload: dict[str, object] | None = None,
-) -> Hunch:
-    return Hunch(
-        signal=signal,
-        subject=subject,
-        kind=kind,
-        text=text,
-        sightings=tuple(Sighting(id, one.steps, one.taint, one.agents) for id, one in sightings),
-        files=files,
-        trigger={"files": list(files)},
-        payload=payload,
-    )
