@@ -9,9 +9,8 @@ import pytest
 import recollect
 from recollect.app import Recollect
 from recollect.core.decay import effective
-from recollect.core.fading import DISPUTED, curve_of, faded
+from recollect.core.fading import curve_of, faded
 from recollect.core.kinds import Kinds
-from recollect.core.scope import DISPUTE_FACTOR
 from recollect.store.quick import Quick, open_quick
 
 NOW = int(datetime.now(UTC).timestamp() * 1000)
@@ -34,7 +33,6 @@ def test_confidence_fades_as_the_curves_say_for_every_kind() -> None:
             wanted = effective(0.9, rule.decay, last_used=at, now=at + timedelta(days=days), held=False)
             assert faded(0.9, curve_of(rule.name), days * 86_400_000) == pytest.approx(wanted), rule.name
             assert faded(0.9, str(rule.decay), days * 86_400_000) == pytest.approx(wanted)
-    assert DISPUTED == DISPUTE_FACTOR
     assert faded(0.8, "nonsense:x", 0) == 0.8
 
 

@@ -1,26 +1,26 @@
-"""How confidence fades, for a process that has no time to load the curves: the same figures as `kinds` and `decay`.
+"""How fast each kind fades, and fading itself for a process that has no time to load the curves of `decay`.
 
-A test holds the two together. Whoever may load `decay` uses it.
+`kinds` takes its curves from here; a test holds the sums of both together. Whoever may load `decay` uses it.
 """
 
 from __future__ import annotations
 
 import math
 
-_HALF_LIVES = {
+_HALF_LIVES = {  # days
     "gotcha": 60.0, "error_pattern": 60.0, "work_state": 7.0, "causal_dependency": 120.0, "task_calibration": 180.0,
     "e2e_observation": 30.0, "workflow_recipe": 120.0,
 }  # fmt: skip
 _FADES = {
     "decision": "never",
-    "episode": "never",
+    "episode": "never",  # evidence: it fades from view by rank, not by doubt
     "reflection": "never",
     "fact": "exponential:0.1",
     "passage": "hourly:0.995:0.1",
 }
-_USUAL = 90.0  # days
+_USUAL = 90.0  # days; kinds the design gives no figure of their own
 _DAY = 86_400_000.0  # milliseconds
-DISPUTED = 0.8  # share of its confidence a disputed memory is used with
+DISPUTED = 0.8  # a disputed memory is still used, at this share of its confidence
 
 
 def curve_of(kind: str) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from recollect.core.decay import NEVER, Decay, Exponential, HalfLife, Hourly
+from recollect.core.decay import Decay, parse_decay
 from recollect.core.errors import InvalidField, UnknownChoice
+from recollect.core.fading import curve_of
 
 
 class Kind(StrEnum):
@@ -53,29 +54,31 @@ class KindRule:
     payload: str | None = None  # the name of its payload's shape, see `payloads`
 
 
-_USUAL = HalfLife(90)  # days; kinds the design gives no figure of their own
+def _rule(kind: Kind, family: str, payload: str | None = None) -> KindRule:
+    return KindRule(kind, family, parse_decay(curve_of(kind)), payload)
+
 
 _SHIPPED = (
-    KindRule(Kind.GOTCHA, "mem", HalfLife(60)),
-    KindRule(Kind.DECISION, "mem", NEVER),
-    KindRule(Kind.PREFERENCE, "mem", _USUAL),
-    KindRule(Kind.PATTERN, "mem", _USUAL),
-    KindRule(Kind.REQUIREMENT, "mem", _USUAL),
-    KindRule(Kind.ERROR_PATTERN, "mem", HalfLife(60)),
-    KindRule(Kind.MODULE_INSIGHT, "mem", HalfLife(90)),
-    KindRule(Kind.PREFETCH_PATTERN, "mem", _USUAL, "prefetch"),
-    KindRule(Kind.WORK_STATE, "mem", HalfLife(7), "work_state"),
-    KindRule(Kind.CAUSAL_DEPENDENCY, "mem", HalfLife(120)),
-    KindRule(Kind.TASK_CALIBRATION, "mem", HalfLife(180), "calibration"),
-    KindRule(Kind.E2E_OBSERVATION, "mem", HalfLife(30)),
-    KindRule(Kind.DEAD_END, "mem", HalfLife(90), "dead_end"),
-    KindRule(Kind.WORK_UNIT_OUTCOME, "mem", _USUAL),
-    KindRule(Kind.WORKFLOW_RECIPE, "mem", HalfLife(120), "recipe"),
-    KindRule(Kind.CONTEXT_COST, "mem", _USUAL),
-    KindRule(Kind.EPISODE, "epi", NEVER),  # evidence: it fades from view by rank, not by doubt
-    KindRule(Kind.FACT, "fact", Exponential(0.1)),
-    KindRule(Kind.REFLECTION, "refl", NEVER),
-    KindRule(Kind.PASSAGE, "pass", Hourly(0.995, floor=0.1)),
+    _rule(Kind.GOTCHA, "mem"),
+    _rule(Kind.DECISION, "mem"),
+    _rule(Kind.PREFERENCE, "mem"),
+    _rule(Kind.PATTERN, "mem"),
+    _rule(Kind.REQUIREMENT, "mem"),
+    _rule(Kind.ERROR_PATTERN, "mem"),
+    _rule(Kind.MODULE_INSIGHT, "mem"),
+    _rule(Kind.PREFETCH_PATTERN, "mem", "prefetch"),
+    _rule(Kind.WORK_STATE, "mem", "work_state"),
+    _rule(Kind.CAUSAL_DEPENDENCY, "mem"),
+    _rule(Kind.TASK_CALIBRATION, "mem", "calibration"),
+    _rule(Kind.E2E_OBSERVATION, "mem"),
+    _rule(Kind.DEAD_END, "mem", "dead_end"),
+    _rule(Kind.WORK_UNIT_OUTCOME, "mem"),
+    _rule(Kind.WORKFLOW_RECIPE, "mem", "recipe"),
+    _rule(Kind.CONTEXT_COST, "mem"),
+    _rule(Kind.EPISODE, "epi"),
+    _rule(Kind.FACT, "fact"),
+    _rule(Kind.REFLECTION, "refl"),
+    _rule(Kind.PASSAGE, "pass"),
 )
 
 

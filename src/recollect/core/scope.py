@@ -65,8 +65,6 @@ class Status(StrEnum):
 OPEN = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.DISPUTED})
 SHOWN = frozenset({Status.ACTIVE, Status.DISPUTED})
 
-DISPUTE_FACTOR = 0.8  # a disputed memory is still used, at this share of its confidence
-
 
 class Relation(StrEnum):
     """How one memory bears on another memory or on a file."""

@@ -8,10 +8,11 @@ from datetime import datetime
 from types import MappingProxyType
 
 from recollect.core.decay import effective
+from recollect.core.fading import DISPUTED
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
-from recollect.core.scope import DISPUTE_FACTOR, TRUST, Phase, Status
+from recollect.core.scope import TRUST, Phase, Status
 from recollect.recall.recipes import PHASE_WEIGHTS, Recipe
 
 # What is left of a passage nobody has used for a month: documents fade by the hour, and a file that is still there is
@@ -66,7 +67,7 @@ def confidence_now(memory: Memory, kinds: Kinds, now: datetime) -> float:
     curve = memory.decay if memory.decay is not None else kinds.rule(memory.kind).decay
     last_used = max(memory.accessed_at, memory.created_at)
     faded = effective(memory.confidence, curve, last_used=last_used, now=now, held=memory.pinned)
-    return faded * DISPUTE_FACTOR if memory.status is Status.DISPUTED else faded
+    return faded * DISPUTED if memory.status is Status.DISPUTED else faded
 
 
 def _scored(
