@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from recollect.adapters.companion import Companion
-from recollect.adapters.openai_session import RecollectSession
+from recollect.adapters.openai_session import RecollectSession, spoken
 from recollect.app import Recollect
 from recollect.core.errors import ExtraMissing
 from recollect.observer.events import Outcome
@@ -66,7 +66,7 @@ class AgentMemory:
         return (*self._companion.notes, *self.session.notes)
 
     def _filtered(self, given: ModelInputData) -> ModelInputData:
-        prompt = _said(given.input[-1], "user") if given.input else ""
+        prompt = spoken(given.input[-1], "user") if given.input else ""
         standing = self._companion.system(prompt)
         items = self._companion.woven(given.input, mark=_mark, make=_message, prompt=prompt)
         instructions = "\n\n".join(part for part in (given.instructions, standing) if part) or None
@@ -88,7 +88,7 @@ class _Watching:
         await asyncio.to_thread(self._companion.answered, _call(context, tool), result)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        text = "\n".join(filter(None, (_said(_plain(item), "assistant") for item in response.output)))
+        text = "\n".join(filter(None, (spoken(_plain(item), "assistant") for item in response.output)))
         tokens = response.usage.input_tokens or None
         await asyncio.to_thread(self._companion.thinks, text, tokens=tokens)
 
@@ -122,14 +122,3 @@ def _mark(item: Any) -> str:
 
 def _plain(item: Any) -> Any:
     return item if isinstance(item, Mapping) else item.model_dump(exclude_unset=True)
-
-
-def _said(item: Any, role: str) -> str:
-    """The text of a message in a role; nothing when it is something else."""
-    if not isinstance(item, Mapping) or item.get("role") != role:
-        return ""
-    content = item.get("content")
-    if isinstance(content, str):
-        return content
-    parts = (part.get("text") for part in content or () if isinstance(part, Mapping))
-    return "\n".join(part for part in parts if isinstance(part, str))

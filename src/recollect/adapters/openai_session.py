@@ -149,9 +149,9 @@ class RecollectSession:
         log.warning("the session %s goes on in memory only: %s", self.session_id, trouble)
 
 
-def spoken(item: Any) -> str:
-    """What a person or the agent said in an item; nothing for calls, results and reasoning."""
-    if not isinstance(item, Mapping) or item.get("role") not in ("user", "assistant"):
+def spoken(item: Any, *roles: str) -> str:
+    """What was said in an item, by anyone or in one of these roles; nothing for calls, results and reasoning."""
+    if not isinstance(item, Mapping) or item.get("role") not in (roles or ("user", "assistant")):
         return ""
     content = item.get("content")
     if isinstance(content, str):

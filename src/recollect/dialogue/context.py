@@ -8,13 +8,13 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from recollect.core.kinds import Kind
-from recollect.core.query import Briefing, Filter, Hit, Query
+from recollect.core.query import Briefing, Filter, Query
 from recollect.core.records import Memory
 from recollect.dialogue.policy import CONTEXT_FACTS, CONTEXT_KINDS
 from recollect.dialogue.reflect import latest_reflection
 from recollect.dialogue.room import Room
 from recollect.privacy.fence import fence
-from recollect.recall.pack import ESTIMATE, cite
+from recollect.recall.pack import ESTIMATE, as_hit
 from recollect.recall.recall import recall
 
 
@@ -34,7 +34,7 @@ class ContextProvider:
         found = recall(Query(prompt, k=k, filter=filter, explicit=False), self._room.senses, now=self._room.clock())
         hits = sorted(found.hits, key=lambda hit: (hit.memory.event_at or hit.memory.created_at, hit.id))
         if reflection := self._latest():
-            hits.append(_hit(reflection))
+            hits.append(as_hit(reflection, reflection.confidence, because="the latest reflection"))
         text = fence(hits, nonce=self._nonce(session))
         return replace(found, hits=tuple(hits), text=text, tokens=ESTIMATE.count(text))
 
@@ -48,7 +48,3 @@ class ContextProvider:
     def _nonce(self, session: str | None) -> str:
         """One fence for each session and process: nobody can guess it, and it does not change from call to call."""
         return blake2b((session or "").encode(), key=self._secret, digest_size=8).hexdigest()
-
-
-def _hit(reflection: Memory) -> Hit:
-    return Hit(reflection, 0.0, reflection.confidence, cite(reflection), {}, ("the latest reflection",))

@@ -24,7 +24,7 @@ from recollect.dialogue.policy import FACTS_A_PAGE, LOST, PAGE
 from recollect.dialogue.room import Room
 from recollect.models.schema import misfit
 from recollect.privacy.fence import fence
-from recollect.recall.pack import cite
+from recollect.recall.pack import as_hit
 from recollect.recall.recall import recall
 from recollect.remember import acts
 from recollect.remember.remember import correction, remember
@@ -141,7 +141,7 @@ class _AgentHands:
 
     def get_entity_info(self, given: Arguments) -> Mapping[str, Any]:
         known = profile(given["name"], self._room, type=given.get("type"))
-        hits = [_hit(memory) for memory in known.memories]
+        hits = [as_hit(memory, memory.confidence) for memory in known.memories]
         return {
             "id": known.entity.id,
             "name": known.entity.name,
@@ -217,7 +217,7 @@ class _ConsolidatorHands:
     def get_episodes(self, given: Arguments) -> Mapping[str, Any]:
         session, store = self._session(given), self._room.store
         page = store.sessions.episodes(session.id, store.project, after=max(0, given.get("after", 0)), limit=PAGE)
-        episodes = [_hit(memory) for _, memory in page]
+        episodes = [as_hit(memory, memory.confidence) for _, memory in page]
         return {
             "messages": _fenced(episodes),
             "ids": [hit.id for hit in episodes],
@@ -236,7 +236,10 @@ class _ConsolidatorHands:
     def detect_conflicts(self, given: Arguments) -> Mapping[str, Any]:
         fact = self._fact(given["id"])
         near = [one for one in saving.candidates(fact.content, self._room) if one.id != fact.id and one.status in SHOWN]
-        return {"memory": _fenced([_hit(one) for one in near[:PAGE]]), "ids": [one.id for one in near[:PAGE]]}
+        return {
+            "memory": _fenced([as_hit(one, one.confidence) for one in near[:PAGE]]),
+            "ids": [one.id for one in near[:PAGE]],
+        }
 
     def resolve_conflict(self, given: Arguments) -> Mapping[str, Any]:
         old, new = self._fact(given["old"]), self._fact(given["new"])
@@ -280,7 +283,3 @@ class _ConsolidatorHands:
 
 def _fenced(hits: Sequence[Hit]) -> str:
     return fence(hits, nonce=os.urandom(8).hex())
-
-
-def _hit(memory: Memory) -> Hit:
-    return Hit(memory, 0.0, memory.confidence, cite(memory), {}, ())

@@ -75,6 +75,11 @@ def cite(memory: Memory) -> str:
     return f"[Memory #{memory.id}: {memory.citation or excerpt(memory.content, CITATION_LIMIT)}]"
 
 
+def as_hit(memory: Memory, confidence: float, *, because: str = "") -> Hit:
+    """A memory that was not searched for, to be shown like one that was."""
+    return Hit(memory, 0.0, confidence, cite(memory), {}, (because,) if because else ())
+
+
 def _document(memory: Memory) -> str | None:
     return memory.span.document if memory.kind == Kind.PASSAGE and memory.span is not None else None
 

@@ -14,10 +14,8 @@ from mcp.types import CallToolResult, TextContent
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError
 from recollect.core.query import Hit
-from recollect.core.records import Memory
 from recollect.interfaces.payloads import Json, error_json
 from recollect.privacy.fence import defuse, fence
-from recollect.recall.pack import cite
 from recollect.wiring import open as open_memory
 
 P = ParamSpec("P")
@@ -81,8 +79,3 @@ def fenced(hits: Sequence[Hit], notes: Sequence[str] = (), *, none: str) -> str:
     """Memories as fenced data, then what was skipped; `none` when there are none."""
     block = fence(hits, nonce=os.urandom(8).hex()) or none
     return "\n".join([block.rstrip("\n"), *(f"({note})" for note in notes)])
-
-
-def as_hit(memory: Memory, confidence: float) -> Hit:
-    """A memory that was not searched for, to be shown like one that was."""
-    return Hit(memory, 0.0, confidence, cite(memory), {}, ())

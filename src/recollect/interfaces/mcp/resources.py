@@ -21,9 +21,10 @@ from recollect.core.errors import NotFound, RecollectError
 from recollect.core.kinds import Kind
 from recollect.core.query import Filter
 from recollect.core.records import Memory
-from recollect.interfaces.mcp.door import Door, as_hit, fenced
+from recollect.interfaces.mcp.door import Door, fenced
 from recollect.interfaces.payloads import memory_json
 from recollect.interfaces.reports import map_json
+from recollect.recall.pack import as_hit
 
 _BRIEFED = 20  # memories in the briefing that was not asked for anything
 _REVIEWED = 10  # memories a person is asked about at once

@@ -13,9 +13,10 @@ from recollect.core.errors import InvalidField
 from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.interfaces.mcp import shapes
-from recollect.interfaces.mcp.door import Door, answer, as_hit, fenced, guarded
+from recollect.interfaces.mcp.door import Door, answer, fenced, guarded
 from recollect.interfaces.payloads import briefing_json, memory_json, receipt_json
 from recollect.interfaces.reports import forgotten_json, standing
+from recollect.recall.pack import as_hit
 
 NOTHING = "Nothing is remembered about that."
 ALWAYS_LOADED = {"anthropic/alwaysLoad": True}  # the two tools a host should not hide behind a search for tools
