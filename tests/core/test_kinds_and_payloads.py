@@ -28,6 +28,19 @@ def test_all_twenty_kinds_of_the_design_ship() -> None:
     assert len(list(Kind)) == 20
 
 
+def test_kinds_fade_at_the_pace_of_the_design() -> None:
+    curves = {str(rule.name): str(rule.decay) for rule in Kinds()}
+    days = {name: float(curve.partition(":")[2]) for name, curve in curves.items() if curve.startswith("half-life")}
+    assert {name: half for name, half in days.items() if half != 90} == {
+        "gotcha": 60, "error_pattern": 60, "work_state": 7, "causal_dependency": 120, "task_calibration": 180,
+        "e2e_observation": 30, "workflow_recipe": 120,
+    }  # fmt: skip
+    assert {name: curve for name, curve in curves.items() if name not in days} == {
+        "decision": "never", "episode": "never", "reflection": "never", "fact": "exponential:0.1",
+        "passage": "hourly:0.995:0.1",
+    }  # fmt: skip
+
+
 def test_the_old_name_of_a_recipe_is_understood() -> None:
     assert Kinds().rule("workflow").name == Kind.WORKFLOW_RECIPE
 

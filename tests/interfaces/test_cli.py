@@ -88,6 +88,13 @@ def test_many_drafts_are_taken_from_lines_of_json(sh: Shell) -> None:
     assert sh.json("list", "--limit", "1")["total"] == 30
 
 
+def test_an_argument_too_many_points_to_the_help_of_its_command(sh: Shell) -> None:
+    assert sh("chat", "hello") == 2
+    assert sh.err.splitlines() == [
+        "recollect: unrecognized arguments: hello", "  → `recollect chat --help` shows what it takes.",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "code", "say"),
     [

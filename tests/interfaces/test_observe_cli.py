@@ -9,31 +9,12 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.cli import main
-
-
-class Shell:
-    def __init__(self, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.store = store
-        self._capsys = capsys
-        self.out = self.err = ""
-
-    def __call__(self, *words: str) -> int:
-        try:
-            code = main([*words, "--store", str(self.store)])
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        self.out, self.err = self._capsys.readouterr()
-        return code
-
-    def json(self, *words: str) -> Any:
-        assert self(*words, "--json") == 0, self.err
-        return json.loads(self.out)
+from interfaces.test_cli import Shell
 
 
 @pytest.fixture
-def sh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
-    shell = Shell(tmp_path / "p" / ".recollect" / "memory.db", capsys)
+def sh(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    shell = Shell(tmp_path / "p" / ".recollect" / "memory.db", capsys, monkeypatch)
     assert shell("init") == 0
     return shell
 
@@ -89,6 +70,11 @@ def test_the_spool_is_drained_by_the_command_that_hooks_start(sh: Shell) -> None
     assert sh.json("observe", "--spool")["sessions"] == 1
     assert not (spool / "s.jsonl").exists()
     assert sh.json("status")["observer"]["calls"] == 1
+
+
+def test_a_review_of_nothing_says_so(sh: Shell) -> None:
+    assert sh("review") == 0
+    assert sh.out.startswith("Nothing waits for review.")
 
 
 def test_a_review_can_be_scripted(sh: Shell, tmp_path: Path) -> None:

@@ -53,6 +53,15 @@ def test_status_tells_of_sessions_jobs_and_costs(sh: Shell) -> None:
     assert "0 of 200,000 tokens today" in sh.out
 
 
+def test_status_lists_the_latest_sessions_below_their_count(sh: Shell) -> None:
+    assert sh("status") == 0
+    heads = [line.split(maxsplit=1)[0] for line in sh.out.splitlines()]
+    place = heads.index("sessions")
+    assert sorted(heads[place + 1 : place + 3]) == ["a", "b"]
+    assert heads[place + 3] == "entities"
+    assert "turns      none\n" in sh.out
+
+
 def test_entities_are_listed_shown_merged_and_split(sh: Shell) -> None:
     assert {one["name"] for one in sh.json("entity", "list", "--type", "person")} >= {"Caroline Smith"}
     merged = sh.json("entity", "merge", "caroline smith", "carrie smithson", "--why", "a nickname")

@@ -154,6 +154,11 @@ def split_runs(word: str) -> list[str]:
     return [word] if word.isascii() and word else [piece for piece in _RUN.pattern.split(word) if piece]
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural unless it is one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def excerpt(text: str, limit: int) -> str:
     """The first `limit` characters on one line, cut at a word when possible, with an ellipsis when cut."""
     line = _SPACE.sub(" ", text).strip()

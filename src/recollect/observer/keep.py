@@ -13,7 +13,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.observed import Contribution, Promotion, SessionSeen
 from recollect.core.records import Memory
 from recollect.core.scope import Scope, Source
-from recollect.core.text import fingerprint
+from recollect.core.text import counted, fingerprint
 from recollect.observer import gate
 from recollect.observer.hunch import EVIDENCE, Hunch, tag_of
 from recollect.observer.novelty import Weighed
@@ -145,8 +145,7 @@ def drafted(one: Proposal, session: SessionSeen) -> Draft:
 
 
 def _why(hunch: Hunch) -> str:
-    sessions = len({sighting.session for sighting in hunch.sightings})
-    return f"seen in {sessions} session{'s' if sessions > 1 else ''}"
+    return f"seen in {counted(len({sighting.session for sighting in hunch.sightings}), 'session')}"
 
 
 def _joined(known: Any, hunch: Hunch) -> list[dict[str, Any]]:

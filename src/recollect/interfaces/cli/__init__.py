@@ -88,8 +88,11 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     top = _Parser(prog="recollect", add_help=False)
     _common(top)
     subparsers = top.add_subparsers(dest="command", prog="recollect", parser_class=_Parser)
-    _add(subparsers, str(command))
-    return top.parse_args(words)
+    parser = _add(subparsers, str(command))
+    args, unknown = top.parse_known_args(words)
+    if unknown:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return args
 
 
 def full_parser() -> argparse.ArgumentParser:
@@ -118,7 +121,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"recollect: {message}\n  → `{self.prog} --help` shows what it takes.\n")
 
 
-def _add(subparsers: argparse._SubParsersAction[_Parser], name: str) -> None:
+def _add(subparsers: argparse._SubParsersAction[_Parser], name: str) -> _Parser:
     module_name, line = COMMANDS[name]
     module = import_module(f"recollect.interfaces.cli.{module_name}")
     parser = subparsers.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
@@ -128,6 +131,7 @@ def _add(subparsers: argparse._SubParsersAction[_Parser], name: str) -> None:
         if isinstance(action, argparse._SubParsersAction):
             for inner in action.choices.values():
                 _common(inner, quiet=True)
+    return parser
 
 
 def _common(parser: argparse.ArgumentParser, *, quiet: bool = False) -> None:

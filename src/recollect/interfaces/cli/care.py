@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from recollect.core.errors import BackupNotFound, InvalidField, StoreDamaged, StoreError, StoreMissing
+from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.reports import check_json
 from recollect.store.backup import list_backups, make_backup, put_back
@@ -168,7 +169,7 @@ def run_doctor(args: argparse.Namespace, console: Console) -> int:
             console.line(f"{name:>14}  {value}")
     for worry in worries:
         console.line(f"  ! {worry}")
-    console.line("All well." if not worries else f"{len(worries)} thing(s) to look at.")
+    console.line("All well." if not worries else f"{counted(len(worries), 'thing')} to look at.")
     return FOUND if worries else FINE
 
 
@@ -187,7 +188,7 @@ def run_scan(args: argparse.Namespace, console: Console) -> int:
     else:
         for finding in findings:
             console.line(f"{finding['where']}: {finding['rule']}" + (" (redacted)" if finding["fixed"] else ""))
-        console.note(f"{len(findings)} secret(s)")
+        console.note(counted(len(findings), "secret"))
     return FOUND if any(not finding["fixed"] for finding in findings) else FINE
 
 

@@ -78,7 +78,7 @@ class Console:
 
 
 def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
-    """The memory the command works on. Only `init` and `remember` may make a new one."""
+    """The memory the command works on. Only commands that take something in may make a new one."""
     return open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor, personal=True)
 
 

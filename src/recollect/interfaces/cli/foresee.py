@@ -22,7 +22,9 @@ def arguments_foresee(parser: argparse.ArgumentParser) -> None:
 def run_foresee(args: argparse.Namespace, console: Console) -> int:
     prompt = " ".join(args.prompt)
     if bool(prompt) == args.failures:
-        raise InvalidField("WORDS", "say what the task is, or --failures")
+        raise InvalidField(
+            "WORDS", "say what the task is, or --failures", hint="For example `recollect foresee fix the parser`."
+        )
     if args.k < 1:
         raise InvalidField("-k", "at least 1")
     with open_from(args, create=False) as memory:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import InvalidField
-from recollect.core.text import excerpt
+from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, Console, open_from
 
 if TYPE_CHECKING:
@@ -67,20 +67,25 @@ def _rules(args: argparse.Namespace, console: Console) -> int:
 
 
 def _show(lesson: Lesson, console: Console) -> None:
-    would = "would be " if lesson.dry_run else ""
     for mark, some in (("+", lesson.added), ("~", lesson.changed), ("-", lesson.gone), ("x", lesson.left_out)):
         _list(mark, some, console)
     for one in lesson.skipped:
         console.line(f"! {one.relative}: {one.reason}")
     console.line(
-        f"{len(lesson.files)} files: {len(lesson.added)} statements {would}added, {len(lesson.changed)} changed,"
-        f" {lesson.kept} kept, {len(lesson.left_out)} left out because people sent them away"
-        f"{f', {lesson.redacted} with a secret taken out' if lesson.redacted else ''}."
+        _sum(lesson) if lesson.files else "There is no rules file here. Name one: `recollect import rules PATH`."
     )
     if lesson.gone and not lesson.retired:
         console.line(f"{len(lesson.gone)} are gone from their files and still remembered; --retire lets them expire.")
-    if not lesson.files:
-        console.line("There is no rules file here. Name one: `recollect import rules PATH`.")
+
+
+def _sum(lesson: Lesson) -> str:
+    would = "would be " if lesson.dry_run else ""
+    return (
+        f"{counted(len(lesson.files), 'file')}: {counted(len(lesson.added), 'statement')} {would}added,"
+        f" {len(lesson.changed)} changed,"
+        f" {lesson.kept} kept, {len(lesson.left_out)} left out because people sent them away"
+        f"{f', {lesson.redacted} with a secret taken out' if lesson.redacted else ''}."
+    )
 
 
 def _list(mark: str, some: Sequence[Taught], console: Console) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import InvalidField
-from recollect.core.text import excerpt
+from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, Console, open_from, read_json
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def _tell(done: Replayed, console: Console, *, every: bool) -> None:
     added = [(kept, one.session) for one in done.learned for kept in one.added]
     seen_again = sum(len(one.reinforced) for one in done.learned)
     console.line(
-        f"{done.sessions} session{'' if done.sessions == 1 else 's'} from {done.files} "
-        f"file{'' if done.files == 1 else 's'}: {len(added)} new, {seen_again} borne out."
+        f"{counted(done.sessions, 'session')} from {counted(done.files, 'file')}: "
+        f"{len(added)} new, {seen_again} borne out."
     )
     for kept, _ in added if every else added[:_SHOWN]:
         taint = " · after something from outside" if kept.memory.attributes.get("tainted") else ""
@@ -104,9 +104,9 @@ def _tell(done: Replayed, console: Console, *, every: bool) -> None:
         console.line(f"  left out: {times} {reason}")
     known = sum(one.known for one in done.learned)
     if known:
-        console.line(f"  {known} session{'' if known == 1 else 's'} known already")
+        console.line(f"  {counted(known, 'session')} known already")
     if done.waiting:
-        console.line(f"  {done.waiting} session(s) are still going on")
+        console.line(f"  still going on: {counted(done.waiting, 'session')}")
     for path, why in list(done.skipped.items())[:_SKIPPED]:
         console.line(f"  skipped {path}: {excerpt(why, 120)}")
     if len(done.skipped) > _SKIPPED:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, Console, open_from
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from recollect.observer.review import Waiting
 
 _KEYS = "[c]onfirm  [e]dit  [r]eject  [a]ll confirm  [l]ater  [q]uit"
+_NONE = "Nothing waits for review. `recollect observe` learns from transcripts."
 _SESSIONS = 3  # sessions of the evidence that are named
 
 
@@ -44,17 +46,13 @@ def _decided(memory: Recollect, args: argparse.Namespace, console: Console) -> i
         confirmed += [
             one.memory.id for one in queue if one.memory.id not in spared and (args.tainted or not one.tainted)
         ]
-    done = {
-        "confirmed": [memory.confirm(id, why=args.why).id for id in dict.fromkeys(confirmed)],
-        "rejected": [memory.reject(id, why=args.why).id for id in args.reject],
-        "waiting": memory.observer.waiting_count(),
-    }
+    confirmed = [memory.confirm(id, why=args.why).id for id in dict.fromkeys(confirmed)]
+    rejected = [memory.reject(id, why=args.why).id for id in args.reject]
+    waiting = memory.observer.waiting_count()
     if console.json:
-        console.value(done)
+        console.value({"confirmed": confirmed, "rejected": rejected, "waiting": waiting})
     else:
-        console.line(
-            f"{len(done['confirmed'])} confirmed, {len(done['rejected'])} rejected, {done['waiting']} still wait."  # type: ignore[arg-type]
-        )
+        console.line(f"{len(confirmed)} confirmed, {len(rejected)} rejected, {waiting} left to review.")
     return FINE
 
 
@@ -66,14 +64,19 @@ def _listed(memory: Recollect, queue: list[Waiting], console: Console) -> int:
         return FINE
     for one in queue:
         _show(one, console)
-    console.line(
-        f"{memory.observer.waiting_count()} wait. `recollect review --confirm ID`, `--reject ID`, `--all-confirm`."
-    )
+    waiting = memory.observer.waiting_count()
+    if waiting:
+        console.line(f"{waiting:,} to review: `recollect review --confirm ID`, `--reject ID`, `--all-confirm`.")
+    else:
+        console.line(_NONE)
     return FINE
 
 
 def _walked(memory: Recollect, queue: list[Waiting], why: str, console: Console) -> int:
     """One after the other, until the queue ends or the person does."""
+    if not queue:
+        console.line(_NONE)
+        return FINE
     counts = {"confirmed": 0, "edited": 0, "rejected": 0, "left": 0}
     saved = 0
     for number, one in enumerate(queue):
@@ -137,7 +140,7 @@ def _show(one: Waiting, console: Console) -> None:
     console.line(f"  {memory.content}")
     named = ", ".join(one.sessions[-_SESSIONS:])
     more = f" and {len(one.sessions) - _SESSIONS} more" if len(one.sessions) > _SESSIONS else ""
-    told = f"  seen in {len(one.sessions)} session{'' if len(one.sessions) == 1 else 's'} ({named}{more})"
+    told = f"  seen in {counted(len(one.sessions), 'session')} ({named}{more})"
     console.line(told + (f", about {one.saves:,} tokens each time" if one.saves else ""))
     if one.tainted:
         console.line(f"  careful: learnt after {memory.attributes.get('taint', 'something from outside')}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.errors import InvalidField
 from recollect.core.query import Filter
 from recollect.core.scope import Status
-from recollect.core.text import excerpt
+from recollect.core.text import counted, excerpt
 from recollect.core.turns import Turn
 from recollect.interfaces.cli.console import FINE, Console, open_from
 from recollect.interfaces.payloads import entry_json, memory_json
@@ -36,12 +36,14 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
         return FINE
     console.line(f"memories   {_counts(status['memories'])}")
     console.line(f"sessions   {_counts(status['sessions'])}")
+    for one in status["latest"]:
+        episodes = counted(one["episodes"], "episode")
+        console.line(f"           {one['id']} · {one['state']} · {episodes} · {one['last_at'][:16]}")
     console.line(f"entities   {_counts(status['entities'])}")
     turns = status["turns"]
-    console.line(f"turns      {_counts(turns['states'])} · by {_counts(turns['providers'])}")
+    by = f" · by {_counts(turns['providers'])}" if turns["providers"] else ""
+    console.line(f"turns      {_counts(turns['states'])}{by}")
     console.line(f"observer   {_observed(status['observer'])}")
-    for one in status["latest"]:
-        console.line(f"           {one['id']} · {one['state']} · {one['episodes']} episodes · {one['last_at'][:16]}")
     spend = status["spend"]
     console.line(f"model      {spend['model']} · {spend['today']:,} of {spend['per_day']:,} tokens today")
     for cost in spend["features"]:
@@ -57,7 +59,7 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
 def _observed(seen: dict[str, Any]) -> str:
     if not seen["sessions"]:
         return "nothing observed yet; `recollect observe` learns from transcripts"
-    parts = [f"{seen['sessions']:,} sessions", f"{seen['calls']:,} calls", f"{seen['errors']:,} errors"]
+    parts = [counted(seen[f"{noun}s"], noun) for noun in ("session", "call", "error")]
     if seen["waiting"]:
         parts.append(f"{seen['waiting']:,} waiting for `recollect review`")
     if seen["slow_events"]:

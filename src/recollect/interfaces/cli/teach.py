@@ -10,7 +10,7 @@ from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField
 from recollect.core.records import Memory
 from recollect.core.scope import Source
-from recollect.core.text import excerpt
+from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, Console, given_text, moment, open_from
 from recollect.interfaces.payloads import memory_json, receipt_json
 from recollect.wiring import PERSONAL
@@ -255,7 +255,7 @@ def run_forget(args: argparse.Namespace, console: Console) -> int:
         if gone.lingering:
             console.note(f"  ! a copy may linger: {gone.lingering}")
         if told["backups"]:
-            console.note(f"  ! {len(told['backups'])} backup(s) made earlier may still hold it")
+            console.note(f"  ! {counted(len(told['backups']), 'backup')} made earlier may still hold it")
     return FINE
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from recollect.agent.settle import choose_level, record
 from recollect.agent.trust import LEVELS, THRESHOLDS, level_of, offered
+from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, Console, open_from
 
 
@@ -27,8 +28,8 @@ def run_trust(args: argparse.Namespace, console: Console) -> int:
         return FINE
     console.line(f"{level}: agents are told unasked what is at least {THRESHOLDS[level]:.2f} sure{_also(level)}.")
     console.line(
-        f"Since then {seen.sessions} session(s); of {seen.reviewed} judged {seen.confirmed} confirmed; "
-        f"{seen.corrected} of {seen.used} that were told were corrected."
+        f"Since it was chosen: {counted(seen.sessions, 'session')}, {seen.confirmed} of {seen.reviewed} reviewed"
+        f" memories confirmed, {seen.corrected} of {seen.used} told ones corrected."
     )
     if careful:
         console.line(f"{seen.flagged} were flagged in the last session: `recollect trust {careful}` tells agents less.")
