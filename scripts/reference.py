@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md and settings.md from the code; `--check` fails when they are out of date."""
+"""Writes the pages of docs/reference from the code; `--check` fails when they are out of date."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import sys
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
+
+from reference_mcp import mcp
 
 from recollect.config import Settings
 from recollect.core import errors
@@ -78,7 +80,7 @@ def error_page() -> str:
 
 
 def main() -> int:
-    pages = {"cli.md": cli(), "settings.md": settings(), "errors.md": error_page()}
+    pages = {"cli.md": cli(), "settings.md": settings(), "errors.md": error_page(), "mcp.md": mcp()}
     stale = [name for name, text in pages.items() if not _is_current(FOLDER / name, text)]
     if "--check" in sys.argv:
         for name in stale:
