@@ -300,7 +300,8 @@ def main() -> int:
                 apart += _apart(name, embedder, column.name, score)
                 print(rows[-1], *_apart(name, embedder, column.name, score), sep="\n", flush=True)
     if args.write:
-        made = f"Made on {datetime.now(UTC).date().isoformat()} by `{' '.join(sys.argv)}`."
+        options = " ".join("…" if arg.startswith("/") else arg for arg in sys.argv[1:])
+        made = f"Made on {datetime.now(UTC).date().isoformat()} by `retrieval.py {options}`."
         report = "\n".join([*rows, "", "Counted apart, and by category (R@10):", "", *apart])
         RESULTS.write_text(f"# Retrieval\n\n{__doc__.strip()}\n\n{made}\n\n{report}\n", encoding="utf-8")
     return 0

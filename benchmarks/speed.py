@@ -1,6 +1,6 @@
 """How fast an answer comes, beside the systems people would use instead, over the same texts, vectors and questions.
 
-    python benchmarks/speed.py --venvs /tmp/speed --sizes 10000 100000 --write
+    python benchmarks/speed.py --sizes 10000 100000 --write
 
 Every contestant runs in an environment of its own (made on first use), fills an empty folder, and is asked in fresh
 processes; all get the same vectors, made beforehand. Recollect answers by its whole pipeline: keyword and dense
