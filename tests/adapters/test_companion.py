@@ -114,6 +114,27 @@ def test_a_store_that_cannot_be_written_is_not_waited_for_and_loses_nothing(
     assert sorted(one.content for one in memory.sessions.episodes("s")) == ["done", "hello", "more"]
 
 
+class Unspeakable:
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("arguments", ["[" * 100_000, '{"command": "\\ud800"}'], ids=["deep", "half a character"])
+@pytest.mark.parametrize("result", [{(1, 2): "keys that are no text"}, {"out": Unspeakable()}, [["loop"]]])
+def test_arguments_and_results_that_no_json_can_hold_do_not_reach_the_run(
+    memory: Recollect, arguments: str, result: Any
+) -> None:
+    if isinstance(result, list):
+        result.append(result)
+    beside = Companion(memory, "s", host="test")
+    beside.calls("bash", arguments, "1")
+    beside.answered("1", result)
+    beside.end()
+    found = memory.store.observed.get("s", memory.project)
+    assert found is not None
+    assert found.session.calls == 1
+
+
 def test_hostile_memories_stay_inside_the_fence(memory: Recollect) -> None:
     for number in range(3):
         memory.remember(

@@ -33,6 +33,7 @@ from recollect.observer.events import (
     clipped,
     identity,
 )
+from recollect.observer.readers.lines import parsed
 
 if TYPE_CHECKING:
     from recollect.agent.session import AgentSession
@@ -137,8 +138,7 @@ class Companion:
 
     def calls(self, tool: str, arguments: object, call: str) -> None:
         """A tool is about to run. A warning, if there is one, is said before the next call of the model."""
-        given = _parsed(arguments)
-        seen = self._tried(lambda: deed(tool, given, self._root), None)
+        seen = self._tried(lambda: deed(tool, _read(arguments), self._root), None)
         if seen is None:
             return
         event = ToolCall(
@@ -160,7 +160,7 @@ class Companion:
 
     def answered(self, call: str, result: object, *, error: bool = False) -> None:
         """A tool answered; what is known about it is said before the next call of the model."""
-        text = result if isinstance(result, str) else _json(result)
+        text = result if isinstance(result, str) else self._tried(lambda: _json(result), type(result).__name__)
         with self._lock:
             asked = self._calls.pop(call, None)
             if asked is None:
@@ -270,13 +270,10 @@ def _clip(text: str) -> str:
     return clipped(text, TEXT_KEPT // 2, TEXT_KEPT // 2)
 
 
-def _parsed(arguments: object) -> object:
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
+def _read(arguments: object) -> object:
+    """What a tool was given: frameworks hand it over as values, or as the JSON that the model wrote."""
+    value = parsed(arguments) if isinstance(arguments, str) else None
+    return arguments if value is None else value
 
 
 def _json(value: object) -> str:
