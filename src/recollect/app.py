@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.chores import quiet
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError, UnknownChoice
+from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.core.query import DEFAULT_K, MODES, Briefing, Filter, Mode, Query
 from recollect.core.records import Memory
@@ -505,8 +506,7 @@ class Recollect:
         return ()
 
     def _now(self) -> datetime:
-        at = self._clock()
-        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+        return whole_ms(self._clock())
 
     def _by(self, recipe: str | None) -> Senses:
         if recipe is None:

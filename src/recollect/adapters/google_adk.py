@@ -209,6 +209,6 @@ def _entry(record: Record) -> MemoryEntry:
         id=key[-1],
         content=_content(defuse(memory.content)),
         author=record.value.get("author"),
-        timestamp=(memory.event_at or memory.created_at).isoformat(),
+        timestamp=memory.happened_at.isoformat(),
         custom_metadata=dict(record.value.get("metadata") or {}),
     )

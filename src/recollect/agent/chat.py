@@ -19,6 +19,7 @@ from recollect.agent.providers import MemoryProvider, ToolProvider, WorkingMemor
 from recollect.agent.providers.replay import clip
 from recollect.core.chat import ChatMessage, Request, ToolSpec
 from recollect.core.errors import EmptyContent, InvalidField, RecollectError
+from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.core.text import clean, require_storable
 from recollect.core.turns import Call, Turn, TurnState, Waking
@@ -214,8 +215,7 @@ class Chat:
             notes.append(f"memory {self._provider.name}: {str(error) or type(error).__name__}")
 
     def _now(self) -> Any:
-        at = self._setup.clock()
-        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+        return whole_ms(self._setup.clock())
 
 
 def together(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

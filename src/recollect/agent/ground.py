@@ -9,6 +9,7 @@ from pathlib import Path
 
 from recollect.agent.methodology import Methodology
 from recollect.core.drafts import Draft, Receipt
+from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock
 from recollect.core.query import Briefing, Query
 from recollect.observer.api import Observer
@@ -32,5 +33,4 @@ class Ground:
 
     def now(self) -> datetime:
         """The time to the millisecond, which is what the store keeps."""
-        at = self.clock()
-        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+        return whole_ms(self.clock())

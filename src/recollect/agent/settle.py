@@ -19,6 +19,7 @@ from recollect.agent.trust import NAME as LEVEL
 from recollect.agent.trust import Record, known_level, next_level, set_level
 from recollect.core.chores import Allowance, Done, Plan, Step
 from recollect.core.ids import MemoryId
+from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.remember.hand import Hand
 from recollect.remember.reinforce import note_access
@@ -111,7 +112,7 @@ class SettleChore:
 
     def apply(self, plan: Plan, allowance: Allowance) -> Done:
         at = self.clock()
-        hand = Hand(self.actor, at.replace(microsecond=at.microsecond // 1000 * 1000), self.identity("act", at), "")
+        hand = Hand(self.actor, whole_ms(at), self.identity("act", at), "")
         done = 0
         for path in seen_files(self.store):
             if not allowance.allows():

@@ -88,6 +88,11 @@ class Memory:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     revision: int = 1
 
+    @property
+    def happened_at(self) -> datetime:
+        """When it happened, as far as that is known; else when it was written."""
+        return self.event_at or self.created_at
+
     def having(self, **changes: Any) -> Memory:
         """This memory with some fields changed."""
         return replace(self, **changes)

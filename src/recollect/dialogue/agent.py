@@ -129,7 +129,7 @@ def _transcript(episodes: Sequence[Memory]) -> str:
     """The page as numbered lines of data that cannot speak."""
     lines = []
     for number, one in enumerate(episodes):
-        at = (one.event_at or one.created_at).date().isoformat()
+        at = one.happened_at.date().isoformat()
         text = defuse(one.content[:MODEL_READS]).replace("\n", "\n    ")
         lines.append(f"[{number}] {at} {speaker(one.source_role)}: {text}")
     return "\n".join(lines)
@@ -147,7 +147,7 @@ def _grounded(told: Mapping[str, Any], episodes: Sequence[Memory]) -> Extracted 
     share = len(words & said) / len(words)
     if share < GROUNDED:
         return None
-    latest = max(cited, key=lambda one: one.event_at or one.created_at)
+    latest = max(cited, key=lambda one: one.happened_at)
     return Extracted(
         content=content,
         sort=str(told["sort"]),

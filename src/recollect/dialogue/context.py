@@ -32,7 +32,7 @@ class ContextProvider:
         """The block for one prompt: the same facts always stand in the same order, so that prompt caches stay warm."""
         filter = Filter(kinds=kinds, except_sessions=frozenset({session} if session else ()))
         found = recall(Query(prompt, k=k, filter=filter, explicit=False), self._room.senses, now=self._room.clock())
-        hits = sorted(found.hits, key=lambda hit: (hit.memory.event_at or hit.memory.created_at, hit.id))
+        hits = sorted(found.hits, key=lambda hit: (hit.memory.happened_at, hit.id))
         if reflection := self._latest():
             hits.append(as_hit(reflection, reflection.confidence, because="the latest reflection"))
         text = fence(hits, nonce=self._nonce(session))

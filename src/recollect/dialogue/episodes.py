@@ -14,6 +14,7 @@ from hashlib import blake2b
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField, Tombstoned
 from recollect.core.ids import MemoryId
+from recollect.core.instants import whole_ms
 from recollect.core.scope import Scope, Source
 from recollect.core.text import clean, require_storable
 from recollect.dialogue.policy import PART, ROLE_NAME, SESSION_NAME
@@ -198,4 +199,4 @@ def _utc(at: datetime) -> datetime:
     if not isinstance(at, datetime):
         raise InvalidField("at", f"expected a date and time, not {type(at).__name__}")
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return at.astimezone(UTC).replace(microsecond=at.microsecond // 1000 * 1000)
+    return whole_ms(at)

@@ -52,7 +52,7 @@ def speaker(role: str | None) -> str:
 def _of(episode: Memory) -> Iterator[Extracted]:
     if not is_person(episode.source_role):
         return
-    at, who = episode.event_at or episode.created_at, speaker(episode.source_role)
+    at, who = episode.happened_at, speaker(episode.source_role)
     for said in (one for sentence in sentences(episode.content) for one in statements(sentence)):
         content = f"{who} said: {_whole(said.words)}{_dated(said.words, at)}"
         if len(content) <= FACT_LIMIT:

@@ -246,13 +246,9 @@ def _said_again(known: Memory, fact: Extracted, room: Room, session: str | None)
 def _close(old: Memory, new: Memory, room: Room) -> MemoryId:
     """Of two facts that cannot both hold, the later one stays, in whichever order they arrived."""
     hand = room.hand("another fact took its place", actor=ACTOR)
-    stays, goes = (new, old) if _when(new) >= _when(old) else (old, new)
+    stays, goes = (new, old) if new.happened_at >= old.happened_at else (old, new)
     current = room.store.memories.get(goes.id)
     if current.status not in OPEN:
         return goes.id
-    acts.supersede(room.store, goes.id, hand, by=stays, until=_when(stays), confidence=LOST)
+    acts.supersede(room.store, goes.id, hand, by=stays, until=stays.happened_at, confidence=LOST)
     return goes.id
-
-
-def _when(memory: Memory) -> datetime:
-    return memory.event_at or memory.created_at

@@ -6,7 +6,6 @@ A merge only points one entity at the other, so that splitting takes it back wit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
 from recollect.core.errors import AmbiguousEntity, EntityNotFound, InvalidField
@@ -109,11 +108,7 @@ def _memories(ids: list[EntityId], room: Room) -> list[Memory]:
     store = room.store
     seqs = sorted({seq for some in store.memories.by_facet("entity", ids).values() for seq in some})
     found = [one for one in store.memories.by_seq(seqs[-_MOST_MOVED:]).values() if one.status in SHOWN]
-    return sorted(found, key=lambda one: (_when(one), one.id), reverse=True)
-
-
-def _when(memory: Memory) -> datetime:
-    return memory.event_at or memory.created_at
+    return sorted(found, key=lambda one: (one.happened_at, one.id), reverse=True)
 
 
 def _made(alias: str, whole: Entity, room: Room) -> Entity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.entities.pipeline import Pipeline
 from recollect.models.port import Model
@@ -27,8 +28,7 @@ class Room:
 
     def now(self) -> datetime:
         """The time to the millisecond, which is what the store keeps."""
-        at = self.clock()
-        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+        return whole_ms(self.clock())
 
     def hand(self, why: str = "", *, actor: str | None = None) -> Hand:
         at = self.now()

@@ -244,9 +244,7 @@ class _ConsolidatorHands:
     def resolve_conflict(self, given: Arguments) -> Mapping[str, Any]:
         old, new = self._fact(given["old"]), self._fact(given["new"])
         hand = self._room.hand("a consolidator judged so", actor=saving.ACTOR)
-        closed = acts.supersede(
-            self._room.store, old.id, hand, by=new, until=new.event_at or new.created_at, confidence=LOST
-        )
+        closed = acts.supersede(self._room.store, old.id, hand, by=new, until=new.happened_at, confidence=LOST)
         return {"superseded": closed.id, "by": new.id, "confidence": closed.confidence}
 
     def mark_session_consolidated(self, given: Arguments) -> Mapping[str, Any]:
@@ -275,7 +273,7 @@ class _ConsolidatorHands:
         cited = [one for one in page if one.kind == Kind.EPISODE and one.session == session]
         if not cited:
             raise InvalidField("episodes", "a fact cites at least one message of its session")
-        latest = max(cited, key=lambda one: one.event_at or one.created_at)
+        latest = max(cited, key=lambda one: one.happened_at)
         return Extracted(
             fact["content"], fact.get("sort", "state"), tuple(one.id for one in cited), latest.event_at, 0.8
         )

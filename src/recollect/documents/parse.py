@@ -89,7 +89,7 @@ def parse(text: str, *, markdown: bool = True) -> Parsed:
     front_end, front = front_matter(text)
     skipped = _line_at(lines, front_end)
     environment: dict[str, Any] = {}
-    tokens = _parser().parse(text[front_end:].removeprefix("\ufeff"), environment)
+    tokens = block_parser().parse(text[front_end:].removeprefix("\ufeff"), environment)
     reading = _Reading(skipped, environment)
     if skipped:
         reading.blocks.append(Block(0, skipped, whole=True))
@@ -179,7 +179,8 @@ class _Reading:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def block_parser() -> MarkdownIt:
+    """Markdown as blocks with their lines; what stands inside a block is left as it is."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.core.drafts import Draft
+from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.models.port import Model
 from recollect.recall.recall import Senses
@@ -33,8 +34,7 @@ class Room:
 
     def now(self) -> datetime:
         """The time to the millisecond, which is what the store keeps."""
-        at = self.clock()
-        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+        return whole_ms(self.clock())
 
     def hand(self, why: str = "") -> Hand:
         at = self.now()

@@ -49,7 +49,7 @@ def placed(window: Window | None, filter: Filter, store: Store) -> Window | None
     event = _event(window.event, filter, store)
     if event is None:
         return None
-    at = event.event_at or event.created_at
+    at = event.happened_at
     if window.side == "before":
         return Window(None, at, "before")
     if window.side == "after":

@@ -157,7 +157,7 @@ class _Writing:
         closed = known.having(
             status=Status.SUPERSEDED,
             superseded_by=memory.id,
-            valid_until=memory.event_at or memory.created_at,
+            valid_until=memory.happened_at,
             confidence=moved(known.confidence, link, source=memory.confidence, change=memory.confidence),
             updated_at=self._now,
             revision=known.revision + 1,

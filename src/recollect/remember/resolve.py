@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 
 from recollect.core.drafts import Verdict
@@ -88,14 +87,10 @@ def resolve(memory: Memory, neighbours: Sequence[Memory]) -> Resolution:
         if near.kind != memory.kind or near.scope != memory.scope:
             continue
         if why := _conflict(claim, _claim(near.content)):
-            stronger = claim.change and memory.confidence >= near.confidence and _when(memory) >= _when(near)
+            stronger = claim.change and memory.confidence >= near.confidence and memory.happened_at >= near.happened_at
             verdict: Verdict = "supersedes" if stronger else "contradicts"
             return Resolution(verdict, (near.id,), why)
     return Resolution("new")
-
-
-def _when(memory: Memory) -> datetime:
-    return memory.event_at or memory.created_at
 
 
 def conflict(new: str, old: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from recollect.core.decay import Exponential
 from recollect.core.drafts import Draft
 from recollect.core.errors import ContentTooLarge, EmptyContent, InvalidField
+from recollect.core.instants import whole_ms
 from recollect.core.kinds import Kind, KindRule, Kinds
 from recollect.core.payloads import Payload, parse_payload
 from recollect.core.ports import Identity
@@ -42,7 +43,7 @@ def shape(
     rule = kinds.rule(draft.kind)
     source = choose(Source, draft.source, "source")
     content, notes = _content(draft.content)
-    created = _moment(draft.created_at, "created_at") or _whole_ms(now)
+    created = _moment(draft.created_at, "created_at") or whole_ms(now)
     memory = Memory(
         id=identity(rule.family, created),
         project=project,
@@ -50,7 +51,7 @@ def shape(
         content=content,
         confidence=_confidence(draft.confidence, source),
         created_at=created,
-        updated_at=_whole_ms(now),
+        updated_at=whole_ms(now),
         accessed_at=created,
         source=source,
         scope=choose(Scope, draft.scope, "scope"),
@@ -165,9 +166,4 @@ def _moment(at: datetime | None, field: str) -> datetime | None:
         return None
     if not isinstance(at, datetime):
         raise InvalidField(field, f"expected a date and time, not {type(at).__name__}")
-    return _whole_ms(at if at.tzinfo else at.replace(tzinfo=UTC))
-
-
-def _whole_ms(at: datetime) -> datetime:
-    """In UTC and to the millisecond, which is what the store keeps."""
-    return at.astimezone(UTC).replace(microsecond=at.microsecond // 1000 * 1000)
+    return whole_ms(at if at.tzinfo else at.replace(tzinfo=UTC))

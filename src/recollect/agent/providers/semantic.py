@@ -100,7 +100,7 @@ class Semantic:
         around: dict[str, Memory] = {}
         for hit in found.hits:
             for one in self._store.sessions.around(hit.memory, before=BEFORE, after=AFTER):
-                if before is None or _when(one) < before:
+                if before is None or one.happened_at < before:
                     around[one.id] = one
         rows = self._store.memories.seqs(list(around))
         told = sorted(around.values(), key=lambda one: rows.get(one.id, 0))
@@ -142,10 +142,6 @@ def _oldest(turns: Sequence[Turn], shown: int) -> datetime | None:
     return None if not turns else turns[0].at
 
 
-def _when(memory: Memory) -> datetime:
-    return memory.event_at or memory.created_at
-
-
 def _line(episode: Memory) -> str:
     words = clip(" ".join(episode.content.split()), _SHOWN)
-    return f"{_when(episode):%Y-%m-%d %H:%M} {episode.source_role or 'someone'} said: {words}"
+    return f"{episode.happened_at:%Y-%m-%d %H:%M} {episode.source_role or 'someone'} said: {words}"

@@ -8,13 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollect.core.text import clean, excerpt
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
+from recollect.documents.parse import block_parser
 
 MOST = 2_000  # statements of one file; what has more is no rules file
 LONGEST = 4_000  # characters of one statement
@@ -72,7 +69,7 @@ def take_apart(text: str, *, skipped: int = 0) -> Sheet:
     from markdown_it.tree import SyntaxTreeNode
 
     sheet = Sheet()
-    _Reading(sheet, skipped).blocks(SyntaxTreeNode(_parser().parse(text)).children, ())
+    _Reading(sheet, skipped).blocks(SyntaxTreeNode(block_parser().parse(text)).children, ())
     sheet.statements = _named(sheet.statements)
     sheet.left_out = max(0, len(sheet.statements) - MOST)
     del sheet.statements[MOST:]
@@ -235,7 +232,7 @@ class _Reading:
 
         there = _Reading(self._sheet, self._line(node) - 1)
         there._headings = self._headings
-        found = SyntaxTreeNode(_parser().parse("\n".join(line.strip() for line in inner.split("\n")))).children
+        found = SyntaxTreeNode(block_parser().parse("\n".join(line.strip() for line in inner.split("\n")))).children
         there.blocks([one for one in found if one.type != "html_block"], above)
 
     # --- inside -----------------------------------------------------------------------------------------------------
@@ -267,15 +264,6 @@ class _Reading:
 
     def _end(self, node: Any) -> int:
         return (node.map[1] if node.map else 1) + self._skipped
-
-
-@cache
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
 
 
 def _content(node: Any) -> str:

@@ -180,7 +180,7 @@ def _show_hit(console: Console, number: int, hit: Hit, *, explain: bool) -> None
     one = hit.memory
     console.line(f"{number}. {_marks(one)}[{one.kind}] {one.content}")
     about = f" · {', '.join(one.files)}" if one.files else ""
-    when = (one.event_at or one.created_at).date().isoformat()
+    when = one.happened_at.date().isoformat()
     console.line(
         f"   {one.id} · score {hit.score:.2f} · confidence {hit.confidence:.2f} · {when} · {one.source}{about}"
     )

@@ -135,7 +135,7 @@ def run_facts(args: argparse.Namespace, console: Console) -> int:
         console.value([memory_json(fact) for fact in facts])
         return FINE
     for fact in facts:
-        when = (fact.event_at or fact.created_at).date().isoformat()
+        when = fact.happened_at.date().isoformat()
         until = f" until {fact.valid_until.date().isoformat()}" if fact.valid_until else ""
         state = "" if fact.status == "active" else f"({fact.status}) "
         console.line(f"{fact.id}  {when}{until}  {state}{excerpt(fact.content, 100)}")
@@ -181,7 +181,7 @@ def _show(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
         return FINE
     _headline(known.entity, console)
     for memory_ in known.memories:
-        when = (memory_.event_at or memory_.created_at).date().isoformat()
+        when = memory_.happened_at.date().isoformat()
         console.line(f"  {when}  [{memory_.kind}] {excerpt(memory_.content, 100)}")
     return FINE
 
