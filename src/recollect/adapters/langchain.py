@@ -74,7 +74,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         beside.calls(call["name"], call["args"], str(call["id"]))
         try:
             result = handler(request)
-        except Exception as error:
+        except Exception as error:  # a tool's own: seen, and raised on
             beside.answered(str(call["id"]), str(error), error=True)
             raise
         _answered(beside, call, result)
@@ -85,7 +85,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         await asyncio.to_thread(beside.calls, call["name"], call["args"], str(call["id"]))
         try:
             result = await handler(request)
-        except Exception as error:
+        except Exception as error:  # a tool's own: seen, and raised on
             await asyncio.to_thread(beside.answered, str(call["id"]), str(error), error=True)
             raise
         await asyncio.to_thread(_answered, beside, call, result)

@@ -86,7 +86,7 @@ class Quick:
         """What a session was told already. A store from before there was such a table has told nothing."""
         try:
             return {row[0] for row in self._rows(self._GIVEN, {"project": self.project, "session": session})}
-        except Exception as error:
+        except Exception as error:  # the driver's own, whose module this one does not load; any other is raised on
             if "no such table" in str(error):
                 return set()
             raise

@@ -59,11 +59,11 @@ class ChatServer:
 @contextmanager
 def chat_server(script: Script) -> Iterator[ChatServer]:
     """A server on a free loopback port, for as long as the block lasts. A list that ran out repeats its last one."""
-    waiting = None if callable(script) else list(script)
+    waiting = [] if callable(script) else list(script)
 
     def answer(request: dict[str, Any]) -> Answer:
-        if waiting is None:
-            return script(request)  # type: ignore[operator]
+        if callable(script):
+            return script(request)
         return waiting.pop(0) if len(waiting) > 1 else waiting[0]
 
     class Door(BaseHTTPRequestHandler):

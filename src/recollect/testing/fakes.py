@@ -81,8 +81,9 @@ class ScriptedModel:
         told = self._next(messages[-1].content)
         if isinstance(told, list):
             return Reply("", tuple(told), Usage(10, 5))
-        for word in str(told).split(" ") if heard else ():
-            heard(f"{word} ")  # type: ignore[misc]
+        if heard is not None:
+            for word in str(told).split(" "):
+                heard(f"{word} ")
         return Reply(str(told), (), Usage(10, 5))
 
     def _next(self, prompt: str) -> Any:

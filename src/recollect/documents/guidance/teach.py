@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any
 
 from recollect.core.drafts import Draft
 from recollect.core.kinds import Kind
@@ -76,8 +77,8 @@ class _Wanted:
     digest: str
     secret: bool
 
-    def told(self, kind: str, **fields: str | None) -> Taught:
-        return Taught(self.content, kind, self.guidance.path, self.statement.first, **fields)  # type: ignore[arg-type]
+    def told(self, kind: str, **fields: Any) -> Taught:
+        return Taught(self.content, kind, self.guidance.path, self.statement.first, **fields)
 
 
 def teach(

@@ -117,19 +117,19 @@ def read_json(name: str) -> Any:
 
 
 def filter_arguments(parser: argparse.ArgumentParser) -> None:
-    many = {"action": "append", "default": [], "metavar": "NAME"}
-    parser.add_argument("--kind", **many, help="only this kind (repeatable, like the others)")  # type: ignore[arg-type]
-    parser.add_argument("--source", **many, help="only from this source")  # type: ignore[arg-type]
-    parser.add_argument("--scope", **many, help="only of this scope")  # type: ignore[arg-type]
-    parser.add_argument("--visibility", **many, help="only of this visibility")  # type: ignore[arg-type]
-    parser.add_argument("--status", **many, help="of this status; `any` for all (default: active, disputed)")  # type: ignore[arg-type]
-    parser.add_argument("--file", **many, help="only about this file")  # type: ignore[arg-type]
-    parser.add_argument("--module", **many, help="only about this module")  # type: ignore[arg-type]
-    parser.add_argument("--tag", **many, help="only with this tag")  # type: ignore[arg-type]
-    parser.add_argument("--session", **many, help="only of this session")  # type: ignore[arg-type]
-    parser.add_argument("--document", **many, help="only passages of this document")  # type: ignore[arg-type]
-    parser.add_argument("--label", **many, help="only passages of documents with this label")  # type: ignore[arg-type]
-    parser.add_argument("--type", **many, help="only passages of documents of this type")  # type: ignore[arg-type]
+    many: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME"}
+    parser.add_argument("--kind", **many, help="only this kind (repeatable, like the others)")
+    parser.add_argument("--source", **many, help="only from this source")
+    parser.add_argument("--scope", **many, help="only of this scope")
+    parser.add_argument("--visibility", **many, help="only of this visibility")
+    parser.add_argument("--status", **many, help="of this status; `any` for all (default: active, disputed)")
+    parser.add_argument("--file", **many, help="only about this file")
+    parser.add_argument("--module", **many, help="only about this module")
+    parser.add_argument("--tag", **many, help="only with this tag")
+    parser.add_argument("--session", **many, help="only of this session")
+    parser.add_argument("--document", **many, help="only passages of this document")
+    parser.add_argument("--label", **many, help="only passages of documents with this label")
+    parser.add_argument("--type", **many, help="only passages of documents of this type")
     parser.add_argument("--since", metavar="DATE", help="from this day on")
     parser.add_argument("--until", metavar="DATE", help="before this day")
     parser.add_argument("--min-confidence", type=float, default=0.0, metavar="0-1", help="at least this sure")
