@@ -72,6 +72,16 @@ def test_the_spool_is_drained_by_the_command_that_hooks_start(sh: Shell) -> None
     assert sh.json("status")["observer"]["calls"] == 1
 
 
+@pytest.mark.parametrize("words", [["observe"], ["import"], ["import", "rules"]])
+def test_a_file_that_is_not_there_makes_no_store(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = Shell(tmp_path / "elsewhere" / ".recollect" / "memory.db", capsys, monkeypatch)
+    assert elsewhere(*words, "nosuch.jsonl") in (2, 3)
+    assert "nosuch.jsonl" in elsewhere.err
+    assert not elsewhere.store.exists()
+
+
 def test_a_review_of_nothing_says_so(sh: Shell) -> None:
     assert sh("review") == 0
     assert sh.out.startswith("Nothing waits for review.")

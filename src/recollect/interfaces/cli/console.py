@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -80,6 +81,13 @@ class Console:
 def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
     """The memory the command works on. Only commands that take something in may make a new one."""
     return open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor, personal=True)
+
+
+def require_files(names: Iterable[str]) -> None:
+    """Refuse what is not there before a store is opened, so that a slip of the hand makes none."""
+    for name in names:
+        if not os.path.exists(name):
+            raise InvalidField(name, "there is no such file or directory")
 
 
 def given_text(words: list[str], what: str = "text") -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import InvalidField
 from recollect.core.text import counted, excerpt
-from recollect.interfaces.cli.console import FINE, Console, open_from
+from recollect.interfaces.cli.console import FINE, Console, open_from, require_files
 
 if TYPE_CHECKING:
     from recollect.documents.guidance.teach import Lesson, Taught
@@ -40,6 +40,7 @@ def run_import(args: argparse.Namespace, console: Console) -> int:
             "a chat is imported one at a time, and --dry-run and --retire are for rules",
             hint="`recollect import FILE`, or `recollect import rules [PATH …]`; ./rules is a file of that name.",
         )
+    require_files(args.path)
     with open_from(args, create=True) as memory:
         done = memory.sessions.import_chats(
             Path(args.path[0]), format=args.format, progress=lambda count, _: console.progress("messages", count)
@@ -57,6 +58,7 @@ def run_import(args: argparse.Namespace, console: Console) -> int:
 
 
 def _rules(args: argparse.Namespace, console: Console) -> int:
+    require_files(args.path[1:])
     with open_from(args, create=not args.dry_run) as memory:
         lesson = memory.docs.import_rules(args.path[1:], retire=args.retire, dry_run=args.dry_run)
     if console.json:

@@ -39,14 +39,16 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
     if args.qa or args.ui:
         return _reported(args, console)
     from recollect.agent.settle import settle
+    from recollect.observer.replay import transcripts
 
+    paths = [] if args.spool else transcripts(args.paths)
     with open_from(args, create=not args.spool) as memory:
         if args.spool:
             done = memory.observer.drain(kind=args.type)
             settle(memory.store, memory.hand)
         else:
             try:
-                done = memory.observer.replay(args.paths, kind=args.type, progress=_bar)
+                done = memory.observer.replay(paths, kind=args.type, progress=_bar)
             finally:
                 console.progress_done()
     if console.json:
