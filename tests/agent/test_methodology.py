@@ -46,8 +46,8 @@ def test_a_work_unit_is_named_from_the_outside_in() -> None:
 
 
 def test_the_reviewer_hands_only_what_the_fixer_needs() -> None:
-    relay = methodology("native").relays_from("qa_reviewer")[0]
-    assert relay.target == "qa_fixer"
+    (relay,) = methodology("native").relays_to("qa_fixer", "qa_reviewer")
+    assert (relay.source, relay.target) == ("qa_reviewer", "qa_fixer")
     assert relay.kinds == {"error_pattern", "requirement"}
 
 

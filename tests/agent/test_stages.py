@@ -14,6 +14,7 @@ from recollect.agent.relay import handed
 from recollect.agent.workstate import drawn
 from recollect.app import Recollect
 from recollect.core.known import Known
+from recollect.privacy.fence import unfence
 
 
 @pytest.fixture
@@ -119,3 +120,13 @@ def test_only_what_a_transition_lets_pass_is_handed_over(memory: Recollect) -> N
     assert [one.content for one in fixer] == ["Tokens expire after an hour."]
     assert len(handed(store, work, "coder", sessions=["review-1"])) == 2
     assert handed(store, work, "nobody", sessions=["review-1"]) == []
+
+
+def test_what_is_handed_over_is_fenced_and_told_once_a_session(memory: Recollect) -> None:
+    memory.remember("Tokens expire after an hour.", kind="requirement", session="review-1")
+    session = memory.agent("fix-1", arm="full")
+    told = session.taken_over("qa_fixer", sessions=["review-1"])
+    assert "Tokens expire after an hour." in told
+    assert unfence(told).strip() == ""
+    assert session.taken_over("qa_fixer", sessions=["review-1"]) == ""
+    assert session.notes == ()

@@ -19,11 +19,6 @@ _LOOKED_AT = 60
 _OWN = frozenset({Source.AGENT_EXPLICIT, Source.USER_TAUGHT, Source.QA_AUTO})  # what was said on purpose
 
 
-def relays_to(methodology: Methodology, stage: str, source: str | None = None) -> tuple[Relay, ...]:
-    """The transitions that end in a stage; from one other stage when it is named."""
-    return tuple(one for one in methodology.relays if one.target == stage and source in (None, one.source))
-
-
 def passing(memories: Sequence[Memory], relays: Sequence[Relay]) -> list[Memory]:
     """Those that some transition lets through; none when there is no transition."""
     return [memory for memory in memories if any(relay.passes(memory) for relay in relays)][:MOST]
@@ -33,7 +28,7 @@ def handed(
     store: Store, methodology: Methodology, stage: str, *, sessions: Sequence[str], source: str | None = None
 ) -> list[Memory]:
     """What earlier sessions wrote down that a stage should know, the newest first."""
-    relays = relays_to(methodology, stage, source)
+    relays = methodology.relays_to(stage, source)
     if not relays or not sessions:
         return []
     written = Filter(sessions=frozenset(sessions), sources=_OWN)

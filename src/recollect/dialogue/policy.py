@@ -18,7 +18,6 @@ LOST = 0.3  # confidence left to a fact that another one closed
 FACT_LIMIT = 500  # characters of one fact: a statement, not a story
 FACTS_A_PAGE = 60  # a model that finds more than two facts in every episode is rambling
 GROUNDED = 0.5  # share of a fact's telling words that its episodes must hold
-TRIES = 3  # failed pages in a row after which a session waits for the next night
 
 # --- context ---
 CONTEXT_FACTS = 5

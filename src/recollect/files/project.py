@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from recollect.files.root import FOLDER as FOLDER
-from recollect.files.root import STORE, root_of, state_folder, user_folder
+from recollect.files.root import STORE, root_of, user_folder
 
 
 def find_root(start: Path) -> Path:
@@ -23,8 +23,3 @@ def store_path(root: Path) -> Path:
 def user_store_path() -> Path:
     """The file for memories that belong to the person, not to a project."""
     return Path(user_folder()) / STORE
-
-
-def state_path() -> Path:
-    """The directory of our logs."""
-    return Path(state_folder())

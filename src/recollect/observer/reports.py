@@ -5,7 +5,6 @@ Strict about what matters: a finding without a known severity, or that says noth
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,11 +35,6 @@ class Report:
 
     findings: list[Finding] = field(default_factory=list)
     beyond: int = 0
-
-    @property
-    def severities(self) -> Counter[str]:
-        """How many of each severity."""
-        return Counter(one.severity for one in self.findings)
 
 
 def report(given: object) -> Report:

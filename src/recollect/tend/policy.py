@@ -30,7 +30,6 @@ LONGEST_RETRY = timedelta(hours=6)
 FADED = 0.05  # effective confidence below which a fact has expired
 HALF_LIVES = 3  # unused, after which anything else has expired
 KEPT_EXPIRED = timedelta(days=30)  # before an expired memory is deleted
-PRUNE_BATCH = 200  # memories in one transaction
 NEVER_DELETED = frozenset(
     {"episode", "fact", "reflection"}
 )  # conversational evidence goes only when somebody erases it

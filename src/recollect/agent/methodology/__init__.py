@@ -73,5 +73,6 @@ class Methodology:
         label = " / ".join(f"{level.replace('_', ' ').capitalize()} {value}" for level, value in named)
         return WorkUnit(self.name, tuple(value for _, value in named), label)
 
-    def relays_from(self, stage: str) -> tuple[Relay, ...]:
-        return tuple(relay for relay in self.relays if relay.source == stage)
+    def relays_to(self, stage: str, source: str | None = None) -> tuple[Relay, ...]:
+        """The transitions that end in a stage; from one other stage when it is named."""
+        return tuple(one for one in self.relays if one.target == stage and source in (None, one.source))

@@ -12,7 +12,6 @@ from recollect.interfaces.reports import code_hit_json, impact_json, map_json
 if TYPE_CHECKING:
     from recollect.code.index import Indexed
 
-_ACTIONS = ("index", "impact", "deps", "trace", "map", "search", "watch")
 _SHOWN = 30  # lines of one list for people
 _SKIPPED = 5
 
