@@ -50,8 +50,18 @@ def test_a_report_that_cannot_be_read_names_the_finding(given: object, field: st
     assert error.value.field == field
 
 
+def test_a_grave_finding_behind_many_small_ones_is_kept_and_too_many_grave_ones_are_refused_not_cut() -> None:
+    small = [{"severity": "note", "title": f"Typo {number}"} for number in range(300)]
+    with recollect.open(":memory:") as memory:
+        (kept,) = memory.observer.qa([*small, {"severity": "critical", "title": "Passwords are logged."}])
+        assert kept.memory.content == "Passwords are logged."
+        with pytest.raises(InvalidField, match="201 grave ones"):
+            memory.observer.qa([{"severity": "high", "title": f"Broken {number}"} for number in range(201)])
+        assert memory.count() == 1
+
+
 def test_a_path_outside_the_project_is_not_a_file_of_the_finding() -> None:
-    (finding,) = reports.report([{"severity": "high", "title": "x", "file": "../../etc/passwd"}]).findings
+    (finding,) = reports.report([{"severity": "high", "title": "x", "file": "../../etc/passwd"}])
     assert finding.files == ()
 
 

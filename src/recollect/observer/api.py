@@ -127,7 +127,7 @@ class Observer:
 
     def qa(self, report: object, *, session: str | None = None) -> list[Receipt]:
         """A report of a review or test run as plain JSON: a list of findings, or an object that holds one."""
-        return self.findings(read_report(report).findings, session=session)
+        return self.findings(read_report(report), session=session)
 
     def ui(self, told: object, *, session: str | None = None) -> list[Receipt]:
         """Observations of a user interface as plain JSON: a list of objects with `type` and `text`; to be reviewed."""

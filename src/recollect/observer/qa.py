@@ -18,7 +18,7 @@ from recollect.remember.remember import remember
 
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
-_SERIOUS = frozenset({"critical", "high"})
+SERIOUS = frozenset({"critical", "high"})
 SEEN_AS = ("precondition", "timing", "ui_behavior", "test_sequence", "mcp_gotcha")
 FINDING_CONFIDENCE, SEEN_CONFIDENCE = 0.8, 0.75  # the design's
 
@@ -49,7 +49,7 @@ def note_findings(findings: Sequence[Finding], room: Room, *, session: str | Non
             attributes={"severity": one.severity, "trigger": {"files": list(one.files)}},
         )
         for one in findings
-        if one.severity in _SERIOUS
+        if one.severity in SERIOUS
     ]
     return note_drafts(drafts, room)
 

@@ -6,13 +6,12 @@ Strict about what matters: a finding without a known severity, or that says noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.text import clean, excerpt
 from recollect.observer.paths import relative
-from recollect.observer.qa import Finding, Severity
+from recollect.observer.qa import SERIOUS, Finding, Severity
 
 _SEVERITIES: Mapping[str, Severity] = {
     "critical": "critical", "blocker": "critical", "high": "high", "severe": "high", "major": "high", "error": "high",
@@ -20,7 +19,7 @@ _SEVERITIES: Mapping[str, Severity] = {
     "low": "low", "minor": "low", "info": "low", "note": "low", "trivial": "low",
 }  # fmt: skip
 LONGEST = 600  # characters of a finding that are kept
-MOST = 200  # findings of one report that are taken
+MOST = 200  # critical and high findings of one report
 
 _SAID = ("title", "message", "issue", "problem", "summary", "description")
 _MORE = ("description", "detail", "details", "message")
@@ -29,26 +28,18 @@ _PLACES = ("files", "paths", "locations")
 _PLACE = ("file", "path", "file_path", "filename", "location")
 
 
-@dataclass(slots=True)
-class Report:
-    """What a report holds: its findings, and how many were beyond what one report may have."""
-
-    findings: list[Finding] = field(default_factory=list)
-    beyond: int = 0
-
-
-def report(given: object) -> Report:
+def report(given: object) -> list[Finding]:
     """Read a list of findings, or an object that holds one. A finding that cannot be read is named in the error."""
-    read = Report()
+    found: list[Finding] = []
     for number, item in enumerate(_listed(given)):
         if not isinstance(item, Mapping):
             raise InvalidField(f"findings[{number}]", f"expected an object, not {type(item).__name__}")
-        finding = _finding(item, f"findings[{number}]")
-        if len(read.findings) < MOST:
-            read.findings.append(finding)
-        else:
-            read.beyond += 1
-    return read
+        found.append(_finding(item, f"findings[{number}]"))
+    grave = sum(one.severity in SERIOUS for one in found)
+    if grave > MOST:
+        hint = "Nothing was changed. Hand in those that matter, in several reports if need be."
+        raise InvalidField("findings", f"{grave} grave ones; at most {MOST} of a report become memories", hint=hint)
+    return found
 
 
 def _listed(given: object) -> Sequence[object]:
