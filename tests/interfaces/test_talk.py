@@ -79,7 +79,7 @@ def test_entities_are_listed_shown_merged_and_split(sh: Shell) -> None:
     ("words", "code", "say"),
     [
         (["tend", "--job", "nap"], 2, "nap"),
-        (["import", "/nonexistent.json"], 2, "cannot be read"),
+        (["import", "/nonexistent.json"], 2, "no such file"),
         (["entity", "show", "x", "--type", "ghost"], 2, "type"),
     ],
 )
