@@ -6,8 +6,6 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,6 +16,7 @@ import apsw
 import pytest
 
 import recollect
+from hook_process import LEAN, answer_and_modules
 from recollect.agent.disk import looked
 from recollect.agent.hooked import Heard, Hook
 from recollect.agent.settle import settle
@@ -453,28 +452,9 @@ def test_a_forgotten_trouble_is_no_longer_in_the_outlook(burnt: Path) -> None:
 def test_a_warning_loads_nothing_but_the_standard_library_and_the_driver(burnt: Path) -> None:
     talk = Talk(burnt, "now").edit("src/other.py", None)
     heard(talk.payloads[0])
-    program = (
-        "import io, json, sys\n"
-        f"given = {json.dumps(json.dumps(talk.payloads[1]))}\n"
-        "sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()))\n"
-        "from recollect.interfaces.hook import main\n"
-        "main(['claude-code'])\n"
-        "heavy = {'dataclasses', 'typing', 'inspect', 'pathlib', 'subprocess', 'hashlib'} & set(sys.modules)\n"
-        "strangers = {name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)\n"
-        "print(chr(10) + json.dumps([sorted(heavy), sorted(strangers)]))\n"
-    )
-    driver = Path(apsw.__file__).parent.parent
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=burnt,
-        env={**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{driver}"},
-        check=True,
-        timeout=60,
-    )
-    assert "failed before" in done.stdout.splitlines()[0]
-    assert json.loads(done.stdout.splitlines()[-1]) == [[], ["__main__", "apsw", "recollect"]]
+    answer, modules = answer_and_modules(talk.payloads[1], burnt)
+    assert "failed before" in answer
+    assert modules == LEAN
 
 
 def test_an_event_reads_no_more_of_a_long_session_than_of_a_short_one(
