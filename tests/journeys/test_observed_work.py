@@ -57,8 +57,10 @@ def test_a_review_of_a_build_teaches_at_once_and_what_a_browser_showed_waits(mem
         ("error_pattern", 0.8, False)
     ]
     assert [hit.id for hit in memory.recall("voucher and tax in the cart")] == [kept[0].id]
-    seen = memory.observer.saw("The login form needs a second to become active.", seen_as="timing", session="e2e")
+    shown = {"type": "timing", "text": "The login form needs a second to become active."}
+    (seen,) = memory.observer.ui([shown], session="e2e")
     assert (seen.memory.kind, seen.memory.confidence, seen.memory.needs_review) == ("e2e_observation", 0.75, True)
+    assert not memory.recall("how long does the login form need?").hits
 
 
 def test_the_observer_is_there_for_async_programs_too() -> None:

@@ -20,7 +20,7 @@ from recollect.observer.foresee import Match, Pattern
 from recollect.observer.foresee_files import Foreseen
 from recollect.observer.foresight import Foresight
 from recollect.observer.promote import Learned, promote
-from recollect.observer.qa import Finding, note_drafts, note_findings, note_seen
+from recollect.observer.qa import Finding, note_drafts, note_findings
 from recollect.observer.replay import IDLE, Begin, Progress, Replayed, drain, replay, transcripts
 from recollect.observer.reports import report as read_report
 from recollect.observer.review import Waiting, count, waiting
@@ -130,12 +130,9 @@ class Observer:
         return self.findings(read_report(report), session=session)
 
     def ui(self, told: object, *, session: str | None = None) -> list[Receipt]:
-        """Observations of a user interface as plain JSON: a list of objects with `type` and `text`; to be reviewed."""
+        """Observations of a user interface as plain JSON, to be reviewed: a list of objects with `text` and `type`, which
+        is precondition, timing, ui_behavior, test_sequence or mcp_gotcha."""
         return note_drafts(ui.drafts(ui.observations(told), session=session), self._room)
-
-    def saw(self, text: str, *, seen_as: str, files: Sequence[str] = (), session: str | None = None) -> Receipt:
-        """Something seen through a user interface: precondition, timing, ui_behavior, test_sequence or mcp_gotcha."""
-        return note_seen(text, self._room, seen_as=seen_as, files=files, session=session)
 
     # --- at night ---------------------------------------------------------------------------------------------------
 

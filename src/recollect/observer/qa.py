@@ -1,5 +1,5 @@
-"""What checkers of an agent's work report: findings of a review become error patterns at once, what was seen in a user
-interface waits for a person. Who reports is known by the code path, never by the text.
+"""What checkers of an agent's work report: findings of a review become error patterns at once. Who reports is known by
+the code path, never by the text.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from recollect.remember.remember import remember
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 SERIOUS = frozenset({"critical", "high"})
-SEEN_AS = ("precondition", "timing", "ui_behavior", "test_sequence", "mcp_gotcha")
-FINDING_CONFIDENCE, SEEN_CONFIDENCE = 0.8, 0.75  # the design's
+FINDING_CONFIDENCE = 0.8  # the design's
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +51,6 @@ def note_findings(findings: Sequence[Finding], room: Room, *, session: str | Non
         if one.severity in SERIOUS
     ]
     return note_drafts(drafts, room)
-
-
-def note_seen(text: str, room: Room, *, seen_as: str, files: Sequence[str], session: str | None) -> Receipt:
-    """Something observed through a user interface or another tool: kept, to be reviewed."""
-    if seen_as not in SEEN_AS:
-        raise UnknownChoice("observation", seen_as, SEEN_AS)
-    draft = Draft(
-        text,
-        kind=Kind.E2E_OBSERVATION,
-        confidence=SEEN_CONFIDENCE,
-        source=Source.MCP_AUTO,
-        files=tuple(files),
-        session=session,
-        needs_review=True,
-        attributes={"observation": seen_as},
-    )
-    return note_drafts([draft], room)[0]
 
 
 def note_drafts(drafts: Sequence[Draft], room: Room) -> list[Receipt]:
