@@ -125,7 +125,8 @@ class Recollect:
             actor=self._actor,
         )
         if self._embedder is not None:
-            self._unplaced += [one.id for one in receipts if one.verdict != "same"]
+            new = [one.id for one in receipts if one.verdict != "same"]
+            self._unplaced = [*self._unplaced, *new][: AT_ONCE + 1]  # more are the chore's, so no more are kept
             if trouble := self._place():
                 return [replace(one, notes=(*one.notes, *trouble)) for one in receipts]
         return receipts
@@ -500,7 +501,7 @@ class Recollect:
 
         few, self._unplaced = self._unplaced, []
         try:
-            place(self._store, self._embedder, few)
+            place(self._store, self._embedder, few if len(few) <= AT_ONCE else ())
         except RecollectError as error:
             return (f"found by its words only, until the next `recollect tend`: {error}",)
         return ()
@@ -533,6 +534,7 @@ class Recollect:
         return briefing
 
 
+AT_ONCE = 16  # memories that get their vectors as they are remembered; more are left to the chore
 _MOST_BRIEFED = 40  # hits in one briefing; the token budget usually stops earlier
 
 

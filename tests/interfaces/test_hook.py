@@ -17,30 +17,22 @@ import apsw
 import pytest
 
 import recollect
-from hook_process import LEAN, answer_and_modules
+from hook_process import LEAN, SOURCE, answer_and_modules
 from recollect.agent.settle import settle
 from recollect.agent.spool import Spool
 from recollect.interfaces.cli import main as cli
 from recollect.interfaces.hook import main, run
 from recollect.interfaces.protocols import HOSTS
 
-SOURCE = Path(__file__).parents[2] / "src"
 TRAP = "The staging database resets every night, so fixtures belong into seeds.sql."
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "project"
-    root.mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("RECOLLECT_ARM", "full")
-    monkeypatch.setenv("RECOLLECT_HOOK_LEARN", "off")
-    for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    with recollect.open(root, create=True) as memory:
+def project(hooked: Path) -> Path:
+    with recollect.open(hooked, create=True) as memory:
         memory.remember(TRAP, kind="gotcha", files=["src/db.py"])
         memory.remember("Never deploy on Friday.", kind="decision")
-    return root
+    return hooked
 
 
 def log(tmp_path: Path) -> str:

@@ -31,22 +31,14 @@ from recollect.observer.readers.hook import read as read_hooks
 from recollect.observer.readers.lines import Tally
 from recollect.store.quick import open_quick
 
-SOURCE = Path(__file__).parents[2] / "src"
 UNREAD = "File has not been read yet. Read it first before writing to it."
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "project"
-    root.mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("RECOLLECT_ARM", "full")
-    monkeypatch.setenv("RECOLLECT_HOOK_LEARN", "off")
-    for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    with recollect.open(root, create=True) as memory:
+def project(hooked: Path) -> Path:
+    with recollect.open(hooked, create=True) as memory:
         set_level(memory.store, "standard")
-    return root
+    return hooked
 
 
 class Talk:

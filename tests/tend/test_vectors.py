@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.app import Recollect
+from recollect.app import AT_ONCE, Recollect
 from recollect.core.drafts import Draft
 from recollect.core.errors import NothingToUndo
 from recollect.embed.errors import EmbedderDown
 from recollect.store.check import check
-from recollect.tend.vectors import AT_ONCE
 from recollect.testing.fakes import WordEmbedder
 
 Open = Callable[..., Recollect]
@@ -85,6 +84,12 @@ def test_many_at_once_are_left_to_the_chore(opened: Open) -> None:
         embedder.at_hand = True
         memory.remember_all([Draft(f"Harbour{n} has cranes.", kind="decision") for n in range(AT_ONCE + 1)])
         assert memory.tend().embedded == AT_ONCE + 1
+
+
+def test_a_process_whose_model_is_never_loaded_keeps_no_growing_list(opened: Open) -> None:
+    with opened(WordEmbedder()) as memory:
+        teach(memory, 3 * AT_ONCE)
+        assert len(memory._unplaced) <= AT_ONCE + 1
 
 
 def test_remembering_loads_no_model_and_embeds_nothing(opened: Open) -> None:

@@ -188,6 +188,7 @@ class Memory:
         self.close()
 
     def chat(self, query: str) -> None:
+        """As mem0's own: there, and refused."""
         raise NotImplementedError("Chat function not implemented yet.")
 
     # --- inside --------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ class Slate:
             head = self._read(0, _HEAD)
             if len(head) != _HEAD or not head.startswith(_MARK):
                 raise OSError(f"{self._path} is not a slate")
-        except BaseException:
+        except BaseException:  # whoever fails to enter leaves nothing open
             os.close(self._handle)
             raise
         self.events = int.from_bytes(head[len(_MARK) : len(_MARK) + _EVENTS], "little")

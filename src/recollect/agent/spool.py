@@ -158,7 +158,7 @@ class _Locked:
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             held(self._handle)
-        except BaseException:
+        except BaseException:  # whoever fails to enter leaves nothing open
             os.close(self._handle)
             raise
         self.empty = os.fstat(self._handle).st_size == 0

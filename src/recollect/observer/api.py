@@ -130,8 +130,10 @@ class Observer:
         return self.findings(read_report(report), session=session)
 
     def ui(self, told: object, *, session: str | None = None) -> list[Receipt]:
-        """Observations of a user interface as plain JSON, to be reviewed: a list of objects with `text` and `type`, which
-        is precondition, timing, ui_behavior, test_sequence or mcp_gotcha."""
+        """Observations of a user interface as plain JSON, to be reviewed: a list of objects with `text` and `type`.
+
+        Types are precondition, timing, ui_behavior, test_sequence and mcp_gotcha.
+        """
         return note_drafts(ui.drafts(ui.observations(told), session=session), self._room)
 
     # --- at night ---------------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from recollect.embed.port import Embedder
 
 _BATCH = 64  # memories embedded between two transactions
-AT_ONCE = 16  # memories that get their vectors as they are remembered; more are left to the chore
 
 Progress = Callable[[int, int], None]
 
@@ -68,9 +67,9 @@ def follow(
 
 
 def place(store: Store, embedder: Embedder, ids: Sequence[str]) -> int:
-    """Give a few memories their vectors now, where this model's space already answers; many are left to the chore."""
+    """Give a few memories their vectors now, where this model's space already answers."""
     active = store.vectors.active()
-    if not 0 < len(ids) <= AT_ONCE or active is None or (active.model, active.dims) != (embedder.model, embedder.dims):
+    if not ids or active is None or (active.model, active.dims) != (embedder.model, embedder.dims):
         return 0
     return _embed(store, embedder, active, sorted(store.memories.seqs(ids).values()))
 

@@ -65,7 +65,7 @@ def install(plan: Installation, place: Place, *, at: datetime | None = None) -> 
     backups = place.data / "backups" / files.stamp(at or datetime.now(UTC), plan.host)
     try:
         made, copies = files.apply(plan.changes, backups=backups)
-    except BaseException:
+    except BaseException:  # an interruption too must leave the record as it was
         _put_record_back(own, record)
         raise
     files.save_record(own, files.with_folders(new, made))
