@@ -22,7 +22,7 @@ from retrieval import Column, filled
 from sets import DATA, SETS, Asked
 
 from recollect.core.query import Hit, Query
-from recollect.recall.recall import Senses, recall
+from recollect.recall.recall import RetrievalContext, recall
 from recollect.recall.recipes import MEASURED, Widening
 
 RESULTS = Path(__file__).parent / "results" / "widening.md"
@@ -89,7 +89,7 @@ def measure(name: str, embedder: str, most: int | None, stores: Path | None) -> 
     return measured
 
 
-def _ask(senses: Senses, asked: Asked, number: int, measured: Measured) -> None:
+def _ask(senses: RetrievalContext, asked: Asked, number: int, measured: Measured) -> None:
     """A look that the trigger does not call weak is not repeated: its share counts for that way too."""
     hits = _hits(senses, asked, WAYS[PLAIN])
     plain = _share(hits, asked)
@@ -105,7 +105,7 @@ def _ask(senses: Senses, asked: Asked, number: int, measured: Measured) -> None:
         (score.weak if weak else score.strong).append(plain)
 
 
-def _hits(senses: Senses, asked: Asked, how: Widening) -> tuple[Hit, ...]:
+def _hits(senses: RetrievalContext, asked: Asked, how: Widening) -> tuple[Hit, ...]:
     using = replace(senses, recipe=replace(MEASURED, widening=how))
     return recall(Query(asked.text, k=K), using, now=asked.at or datetime.now(UTC)).hits
 

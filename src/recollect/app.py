@@ -22,7 +22,7 @@ from recollect.core.query import DEFAULT_K, MODES, Briefing, Filter, Mode, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
 from recollect.core.text import require_storable
-from recollect.recall.recall import Senses, recall
+from recollect.recall.recall import RetrievalContext, recall
 from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, RECIPES, Budget
 from recollect.recall.score import confidence_now
 from recollect.store.memories import Order, Page
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from recollect.embed.port import Embedder
     from recollect.models.port import LanguageModel, Model
     from recollect.observer.api import Observer
+    from recollect.remember.act import ActContext
     from recollect.remember.forget import Forgotten
-    from recollect.remember.hand import Hand
     from recollect.remember.undo import Undone
     from recollect.tend.run import Tended
 
@@ -56,7 +56,7 @@ def nowhere() -> str | None:
     return None
 
 
-def as_it_is(senses: Senses) -> Senses:
+def as_it_is(senses: RetrievalContext) -> RetrievalContext:
     """Recall without a code graph."""
     return senses
 
@@ -74,7 +74,7 @@ class Recollect:
     def __init__(
         self,
         store: Store,
-        senses: Senses,
+        senses: RetrievalContext,
         *,
         clock: Clock,
         identity: Identity,
@@ -83,7 +83,7 @@ class Recollect:
         embedder: Embedder | None = None,
         commit: Callable[[], str | None] = nowhere,
         documents: Mapping[str, Any] = MappingProxyType({}),
-        see_code: Callable[[Senses], Senses] = as_it_is,
+        see_code: Callable[[RetrievalContext], RetrievalContext] = as_it_is,
         dialogue: Callable[[], Room] | None = None,
         model: Model | None = None,
         chores: Callable[[], Sequence[Chore]] = tuple,
@@ -451,7 +451,7 @@ class Recollect:
         return self._store.project
 
     @property
-    def hand(self) -> Hand:
+    def hand(self) -> ActContext:
         """Who acts and when, for rooms that write through the verbs themselves."""
         return self._hand("")
 
@@ -472,15 +472,15 @@ class Recollect:
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
-    def _hand(self, why: str) -> Hand:
-        from recollect.remember.hand import Hand
+    def _hand(self, why: str) -> ActContext:
+        from recollect.remember.act import ActContext
 
         if why:
             from recollect.privacy.scan import redact
 
             why = redact(require_storable(why, "why")).text
         at = self._now()
-        return Hand(self._actor, at, self._identity("act", at), why)
+        return ActContext(self._actor, at, self._identity("act", at), why)
 
     def _placed(self, draft: Draft) -> Draft:
         """A draft about a symbol is tied to its text, one about files to their commit: later changes can be noticed."""
@@ -509,7 +509,7 @@ class Recollect:
     def _now(self) -> datetime:
         return whole_ms(self._clock())
 
-    def _by(self, recipe: str | None) -> Senses:
+    def _by(self, recipe: str | None) -> RetrievalContext:
         if recipe is None:
             return self._senses
         if recipe not in RECIPES:

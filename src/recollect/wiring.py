@@ -17,7 +17,7 @@ from recollect.core.kinds import Kinds
 from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
-from recollect.recall.recall import Senses
+from recollect.recall.recall import RetrievalContext
 from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
 from recollect.store.open import open_store
 from recollect.store.store import Store
@@ -88,7 +88,7 @@ def open(
         channels.append(_entities(store, recipe))
     clock, who = clock or _now, actor or chosen.actor or _login()
     governed = _governed(store, chosen, clock, model)
-    senses = Senses(
+    senses = RetrievalContext(
         channels=channels,
         kinds=kinds,
         recipe=recipe,
@@ -135,7 +135,7 @@ def _methodology(name: str) -> Methodology:
     return methodology(name)
 
 
-def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
+def _see_code(store: Store, channels: list[Channel], senses: RetrievalContext) -> RetrievalContext:
     """Recall with the code graph: a channel, neighbours for the boost, anchors. Only where source code was indexed."""
     if senses.neighbourhood is not None:
         return senses
@@ -152,7 +152,7 @@ def _see_code(store: Store, channels: list[Channel], senses: Senses) -> Senses:
     )
 
 
-def _see_company(store: Store, senses: Senses) -> Senses:
+def _see_company(store: Store, senses: RetrievalContext) -> RetrievalContext:
     """Recall with what agents were seen to use together, seeded by commits. Only where somebody was watched."""
     from recollect.observer.companions import SeenTogether
 
@@ -206,7 +206,7 @@ def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageMod
 
 def _dialogue(
     store: Store,
-    senses: Senses,
+    senses: RetrievalContext,
     settings: Settings,
     *,
     clock: Clock,

@@ -13,7 +13,7 @@ from recollect.core.errors import DocumentNotFound, InvalidField, UnknownChoice
 from recollect.documents.confidence import blend, effective, found
 from recollect.documents.search import search
 from recollect.recall.channels.keyword import KeywordChannel
-from recollect.recall.recall import Senses
+from recollect.recall.recall import RetrievalContext
 from recollect.recall.recipes import DEFAULT
 from recollect.testing.fakes import FunctionReranker, WordEmbedder
 
@@ -170,7 +170,7 @@ def test_what_a_reranker_read_comes_before_what_it_did_not(memory: Recollect) ->
     def prefers_storks(question: str, text: str) -> float:
         return 0.9 if "Stork" in text else 0.1
 
-    senses = Senses(
+    senses = RetrievalContext(
         channels=[KeywordChannel(memory.store, DEFAULT)],
         kinds=memory.store.kinds,
         recipe=DEFAULT,

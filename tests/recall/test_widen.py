@@ -15,7 +15,7 @@ from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.ids import MemoryId
 from recollect.core.query import Briefing, Candidate, Query, Reading
-from recollect.recall.recall import Senses, recall
+from recollect.recall.recall import RetrievalContext, recall
 from recollect.recall.recipes import MEASURED, SEED, Recipe, Widening
 from recollect.recall.widen import expansion, is_weak, widen
 from recollect.testing.fakes import ScriptedModel, WordEmbedder
@@ -55,7 +55,7 @@ def memory() -> Iterator[Recollect]:
 def asked(
     memory: Recollect, text: str, how: Widening, *, recipe: Recipe = MEASURED, explicit: bool = True, **more: Any
 ) -> Briefing:
-    senses: Senses = replace(memory._senses, recipe=replace(recipe, widening=how), **more)
+    senses: RetrievalContext = replace(memory._senses, recipe=replace(recipe, widening=how), **more)
     return recall(Query(text, explicit=explicit), senses, now=memory._clock())
 
 

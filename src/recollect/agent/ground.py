@@ -14,7 +14,7 @@ from recollect.core.ports import Clock
 from recollect.core.query import Briefing, Query
 from recollect.observer.api import Observer
 from recollect.recall.recipes import Budget
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.store.store import Store
 
 
@@ -26,7 +26,7 @@ class Ground:
     recall: Callable[[Query, Budget], Briefing]  # hands back hits and notes, writes nothing
     remember: Callable[[Sequence[Draft]], Sequence[Receipt]]
     clock: Clock
-    hand: Callable[[], Hand]
+    hand: Callable[[], ActContext]
     methodology: Methodology
     root: Path | None = None  # the project's directory, where there is one
     observer: Observer | None = None  # watches, foresees and learns

@@ -21,7 +21,7 @@ from recollect.core.chores import Allowance, Done, Plan, Step
 from recollect.core.ids import MemoryId
 from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.remember.reinforce import note_access
 from recollect.store.injections import Told
 from recollect.store.store import Store
@@ -31,7 +31,7 @@ SLATE_KEPT = timedelta(days=2)  # a fifth of a megabyte each, and only for a ses
 _SINCE = "trust_level_at"  # when the level that holds was reached, in seconds since 1970
 
 
-def settle(store: Store, hand: Hand, *, files: Sequence[Path] | None = None) -> int:
+def settle(store: Store, hand: ActContext, *, files: Sequence[Path] | None = None) -> int:
     """Bring in what was told since the last time; how many memories that were."""
     brought = 0
     for path in seen_files(store) if files is None else files:
@@ -56,7 +56,7 @@ def seen_files(store: Store) -> list[Path]:
     return [] if folder is None else sorted((folder / FOLDER).glob("*.seen"))
 
 
-def _settled(store: Store, story: Story, hand: Hand) -> int:
+def _settled(store: Store, story: Story, hand: ActContext) -> int:
     told = [Told(memory, moment, datetime.fromtimestamp(at / 1000, UTC)) for memory, at, moment in story.told]
     arm = chosen_arm(store.meta(ARM), story.session, store.project)
     began = datetime.fromtimestamp(story.began / 1000, UTC)
@@ -112,7 +112,7 @@ class SettleChore:
 
     def apply(self, plan: Plan, allowance: Allowance) -> Done:
         at = self.clock()
-        hand = Hand(self.actor, whole_ms(at), self.identity("act", at), "")
+        hand = ActContext(self.actor, whole_ms(at), self.identity("act", at), "")
         done = 0
         for path in seen_files(self.store):
             if not allowance.allows():

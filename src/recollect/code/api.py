@@ -13,7 +13,7 @@ from recollect.code.index import Indexed, Progress, quiet
 from recollect.core.errors import CodeNotIndexed, InvalidField, NoModel
 from recollect.core.ports import Identity
 from recollect.core.query import Briefing, Hit
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Code:
         store: Store,
         *,
         root: Path | None,
-        hand: Callable[[], Hand],
+        hand: Callable[[], ActContext],
         identity: Identity,
         search: Callable[[str, int], Briefing],
         indexed: Callable[[], None],

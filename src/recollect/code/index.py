@@ -21,7 +21,7 @@ from recollect.code.workers import Parsed, Unparsed, Wanted, Workers
 from recollect.code.write import beyond_names, folders_of, keys_of, nodes_of, put_resolved, shape_of
 from recollect.core.ports import Identity
 from recollect.files.walk import Found
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.remember.passages import Cut, replace_passages
 from recollect.store.graph import FileRow
 from recollect.store.store import Store
@@ -79,7 +79,7 @@ def quiet(stage: str, done: int, total: int) -> None:
 def index(
     root: Path,
     store: Store,
-    hand: Hand,
+    hand: ActContext,
     *,
     identity: Identity,
     workers: Workers,
@@ -139,7 +139,7 @@ def _take(
 class _Keeper:
     """Keeps passages in transactions of a fair size."""
 
-    def __init__(self, store: Store, hand: Hand, identity: Identity, *, enabled: bool) -> None:
+    def __init__(self, store: Store, hand: ActContext, identity: Identity, *, enabled: bool) -> None:
         self._store, self._hand, self._identity = store, hand, identity
         self._enabled = enabled
         self._waiting: list[Cut] = []

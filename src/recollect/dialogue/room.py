@@ -9,8 +9,8 @@ from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.entities.pipeline import Pipeline
 from recollect.models.port import Model
-from recollect.recall.recall import Senses
-from recollect.remember.hand import Hand
+from recollect.recall.recall import RetrievalContext
+from recollect.remember.act import ActContext
 from recollect.store.store import Store
 
 
@@ -19,7 +19,7 @@ class Room:
     """Everything a part of the room may need. Cheap to make: models and finders load when first asked."""
 
     store: Store
-    senses: Senses
+    senses: RetrievalContext
     clock: Clock
     identity: Identity
     actor: str
@@ -30,6 +30,6 @@ class Room:
         """The time to the millisecond, which is what the store keeps."""
         return whole_ms(self.clock())
 
-    def hand(self, why: str = "", *, actor: str | None = None) -> Hand:
+    def hand(self, why: str = "", *, actor: str | None = None) -> ActContext:
         at = self.now()
-        return Hand(actor or self.actor, at, self.identity("act", at), why)
+        return ActContext(actor or self.actor, at, self.identity("act", at), why)

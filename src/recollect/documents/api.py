@@ -16,8 +16,8 @@ from recollect.core.ports import Clock, Identity
 from recollect.documents.confidence import effective
 from recollect.documents.rules import Layout, layout
 from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, search
-from recollect.recall.recall import Senses
-from recollect.remember.hand import Hand
+from recollect.recall.recall import RetrievalContext
+from recollect.remember.act import ActContext
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ class Docs:
     def __init__(
         self,
         store: Store,
-        senses: Senses,
+        senses: RetrievalContext,
         *,
         clock: Clock,
         identity: Identity,
-        hand: Callable[[], Hand],
+        hand: Callable[[], ActContext],
         settings: Mapping[str, Any],
         model: Callable[[], LanguageModel] | None = None,
     ) -> None:

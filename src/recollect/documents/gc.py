@@ -20,7 +20,7 @@ from recollect.core.ports import Identity
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.documents.confidence import effective
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.remember.passages import Cut, replace_passages
 from recollect.store.store import Store
 
@@ -127,7 +127,7 @@ def _marks(text: str) -> tuple[list[str], int]:
 def apply(
     planned: GcPlan,
     store: Store,
-    hand: Hand,
+    hand: ActContext,
     *,
     identity: Identity,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -142,7 +142,7 @@ def apply(
         progress(len(planned.repeats) + number, total)
 
 
-def _drop(repeats: Sequence[Repeat], store: Store, hand: Hand) -> None:
+def _drop(repeats: Sequence[Repeat], store: Store, hand: ActContext) -> None:
     with store.engine.write():
         there = {memory.id: memory for memory in store.memories.get_many([one.passage for one in repeats]).memories}
         kept = {memory.id for memory in store.memories.get_many([one.of for one in repeats]).memories}
@@ -162,7 +162,7 @@ def _drop(repeats: Sequence[Repeat], store: Store, hand: Hand) -> None:
             store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
 
 
-def _prune(one: Stale, store: Store, hand: Hand, identity: Identity) -> None:
+def _prune(one: Stale, store: Store, hand: ActContext, identity: Identity) -> None:
     with store.engine.write():
         now = store.documents.by_ids([one.document.id]).get(one.document.id)
         if now != one.document:

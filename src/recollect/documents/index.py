@@ -23,7 +23,7 @@ from recollect.documents.network import is_loose, mark_loose, relink
 from recollect.documents.read import Page, Unreadable, digest_of, read_page
 from recollect.documents.rules import Layout, Place
 from recollect.files.walk import Found, Skipped, walk
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.remember.passages import Cut, Kept, replace_passages
 from recollect.store.store import Store
 
@@ -66,7 +66,7 @@ class Wanted:
 def index(
     roots: Sequence[Path],
     store: Store,
-    hand: Hand,
+    hand: ActContext,
     *,
     base: Path,
     layout: Layout,
@@ -112,7 +112,7 @@ def _undisturbed() -> Iterator[None]:
 class _Run:
     """One run over the roots: what it has seen and what it will say."""
 
-    def __init__(self, store: Store, hand: Hand, layout: Layout, identity: Identity, summary: Summary) -> None:
+    def __init__(self, store: Store, hand: ActContext, layout: Layout, identity: Identity, summary: Summary) -> None:
         self._store = store
         self._hand = hand
         self._layout = layout

@@ -17,7 +17,7 @@ from recollect.core.query import Candidate, Filter, Mode, Query
 from recollect.core.records import Memory
 from recollect.documents.confidence import blend, effective
 from recollect.recall.pack import pack
-from recollect.recall.recall import Senses, rank
+from recollect.recall.recall import RetrievalContext, rank
 from recollect.recall.recipes import UNBOUNDED
 from recollect.store.store import Store
 
@@ -52,7 +52,7 @@ class Found:
 def search(
     text: str,
     store: Store,
-    senses: Senses,
+    senses: RetrievalContext,
     *,
     now: datetime,
     mode: str = "hybrid",

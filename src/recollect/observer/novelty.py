@@ -19,7 +19,7 @@ from recollect.core.text import fingerprint, words
 from recollect.observer import gate
 from recollect.observer.hunch import Hunch
 from recollect.observer.room import Room
-from recollect.recall.recall import Senses, recall
+from recollect.recall.recall import RetrievalContext, recall
 from recollect.recall.recipes import RECIPES
 
 _NAMED = Lazy(r"`([^`\n]{1,200})`")
@@ -85,7 +85,7 @@ def _names(text: str, files: Sequence[str]) -> frozenset[str]:
     return frozenset({*(found.group(1) for found in _NAMED.finditer(text)), *files})
 
 
-def _alike(hunch: Hunch, memory: Memory, senses: Senses) -> bool:
+def _alike(hunch: Hunch, memory: Memory, senses: RetrievalContext) -> bool:
     if senses.dense is not None:
         try:
             return float(senses.dense.said(hunch.text) @ senses.dense.said(memory.content)) > gate.SAME

@@ -10,8 +10,8 @@ from recollect.core.drafts import Draft
 from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.models.port import Model
-from recollect.recall.recall import Senses
-from recollect.remember.hand import Hand
+from recollect.recall.recall import RetrievalContext
+from recollect.remember.act import ActContext
 from recollect.store.store import Store
 
 ACTOR = "observer"  # who the ledger says added what was observed
@@ -22,7 +22,7 @@ class Room:
     """Everything a part of the observer may need. Cheap to make: a model loads when first asked."""
 
     store: Store
-    senses: Callable[[], Senses]
+    senses: Callable[[], RetrievalContext]
     clock: Clock
     identity: Identity
     placed: Callable[[Draft], Draft] = lambda draft: draft  # ties a draft about files to their commit
@@ -36,6 +36,6 @@ class Room:
         """The time to the millisecond, which is what the store keeps."""
         return whole_ms(self.clock())
 
-    def hand(self, why: str = "") -> Hand:
+    def hand(self, why: str = "") -> ActContext:
         at = self.now()
-        return Hand(ACTOR, at, self.identity("act", at), why)
+        return ActContext(ACTOR, at, self.identity("act", at), why)

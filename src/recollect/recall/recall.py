@@ -39,7 +39,7 @@ class DenseScores(Meaning, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Senses:
+class RetrievalContext:
     """What recall works with: its channels and, where configured, a graph, a reranker and a tokenizer."""
 
     channels: Sequence[Channel]
@@ -68,7 +68,7 @@ class Ranking:
     notes: tuple[str, ...]
 
 
-def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
+def recall(query: Query, senses: RetrievalContext, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
     """The right few memories for a question, cited and packed, with every reason kept on them."""
     ranking = rank(query, senses, now=now)
     packed = pack(
@@ -87,7 +87,7 @@ def recall(query: Query, senses: Senses, *, now: datetime, budget: Budget = UNBO
     )
 
 
-def rank(query: Query, senses: Senses, *, now: datetime) -> Ranking:
+def rank(query: Query, senses: RetrievalContext, *, now: datetime) -> Ranking:
     """Every stage but the last: for rooms that order by something of their own before they pack."""
     recipe = senses.recipe
     query, narrow = _narrowed(query, senses)
@@ -113,7 +113,7 @@ def rank(query: Query, senses: Senses, *, now: datetime) -> Ranking:
 
 
 def _ranked(
-    channels: Mapping[str, Sequence[Candidate]], query: Query, reading: Reading, senses: Senses, now: datetime
+    channels: Mapping[str, Sequence[Candidate]], query: Query, reading: Reading, senses: RetrievalContext, now: datetime
 ) -> tuple[list[Candidate], list[str]]:
     """The channels' candidates in one order, by evidence where the recipe has weights for it, else by rank; and what
     could not be read of them. The order in which the channels found them decides who is looked at, not who wins."""
@@ -129,7 +129,7 @@ def _ranked(
     return _weighed(read, query, reading, senses, senses.store, dense, now), broken
 
 
-def _wider(ranking: Sequence[Candidate], query: Query, reading: Reading, senses: Senses) -> Wider:
+def _wider(ranking: Sequence[Candidate], query: Query, reading: Reading, senses: RetrievalContext) -> Wider:
     """What a second look finds, for a search somebody asked for, when the first found little."""
     how = senses.recipe.widening
     if not query.explicit or senses.store is None or not (how.feedback or senses.writer) or not is_weak(ranking, how):
@@ -146,11 +146,11 @@ def _wider(ranking: Sequence[Candidate], query: Query, reading: Reading, senses:
     )
 
 
-def _channel(senses: Senses, name: str) -> Channel | None:
+def _channel(senses: RetrievalContext, name: str) -> Channel | None:
     return next((one for one in senses.channels if one.name == name), None)
 
 
-def _narrowed(query: Query, senses: Senses) -> tuple[Query, tuple[str, ...]]:
+def _narrowed(query: Query, senses: RetrievalContext) -> tuple[Query, tuple[str, ...]]:
     if senses.store is None or (query.last_sessions is None and query.around is None):
         return query, ()
     from recollect.recall.period import narrowed  # few questions name sessions
@@ -158,7 +158,7 @@ def _narrowed(query: Query, senses: Senses) -> tuple[Query, tuple[str, ...]]:
     return narrowed(query, senses.store)
 
 
-def _gathered(query: Query, reading: Reading, senses: Senses) -> Gathered:
+def _gathered(query: Query, reading: Reading, senses: RetrievalContext) -> Gathered:
     """Every channel the mode allows. Without vectors a question by meaning is answered by words, and says so."""
     deadline = senses.recipe.deadline
     if query.mode == "hybrid":
@@ -188,7 +188,7 @@ def _weighed(
     candidates: list[Candidate],
     query: Query,
     reading: Reading,
-    senses: Senses,
+    senses: RetrievalContext,
     store: Store,
     dense: DenseScores | None,
     now: datetime,

@@ -21,7 +21,7 @@ from recollect.core.links import Link
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Status, choose, share
 from recollect.core.text import require_storable
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.remember.propagate import propagate, travels
 from recollect.remember.screen import screen
 from recollect.remember.shape import shape
@@ -31,7 +31,7 @@ from recollect.store.store import Store
 CERTAIN = 1.0  # what a person confirmed
 
 
-def confirm(store: Store, id: str, hand: Hand) -> Memory:
+def confirm(store: Store, id: str, hand: ActContext) -> Memory:
     """A person stands behind it: certain, reviewed, and protected if it is a fact."""
 
     def confirmed(memory: Memory) -> Memory:
@@ -46,7 +46,7 @@ def confirm(store: Store, id: str, hand: Hand) -> Memory:
     return _act(store, id, "confirm", confirmed, hand)
 
 
-def reject(store: Store, id: str, hand: Hand) -> Memory:
+def reject(store: Store, id: str, hand: ActContext) -> Memory:
     """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
 
     def rejected(memory: Memory) -> Memory:
@@ -56,7 +56,7 @@ def reject(store: Store, id: str, hand: Hand) -> Memory:
     return _act(store, id, "reject", rejected, hand, tombstone=True)
 
 
-def dispute(store: Store, id: str, hand: Hand) -> Memory:
+def dispute(store: Store, id: str, hand: ActContext) -> Memory:
     """Somebody doubts it. It stays in recall, marked, at a lower weight, until confirmed or rejected."""
 
     def disputed(memory: Memory) -> Memory:
@@ -67,12 +67,12 @@ def dispute(store: Store, id: str, hand: Hand) -> Memory:
     return _act(store, id, "dispute", disputed, hand)
 
 
-def pin(store: Store, id: str, hand: Hand, *, pinned: bool) -> Memory:
+def pin(store: Store, id: str, hand: ActContext, *, pinned: bool) -> Memory:
     """A pinned memory never fades."""
     return _act(store, id, "pin" if pinned else "unpin", lambda memory: memory.having(pinned=pinned), hand)
 
 
-def edit(store: Store, id: str, hand: Hand, *, changes: dict[str, Any], expected: int | None = None) -> Memory:
+def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], expected: int | None = None) -> Memory:
     """Change some fields in place. New words put a tombstone on the old ones, so the correction sticks.
 
     `changes` speaks the language of a Draft (content, kind, confidence, tags …); everything is checked like one.
@@ -93,7 +93,7 @@ def edit(store: Store, id: str, hand: Hand, *, changes: dict[str, Any], expected
     return _act(store, id, "edit", edited, hand, tombstone="content" in changes, lifted=lifted)
 
 
-def supersede(store: Store, id: str, hand: Hand, *, by: Memory, until: datetime, confidence: float) -> Memory:
+def supersede(store: Store, id: str, hand: ActContext, *, by: Memory, until: datetime, confidence: float) -> Memory:
     """Close `id` in favour of `by`, valid until then. It stays as evidence, at no more than this confidence."""
 
     def closed(memory: Memory) -> Memory:
@@ -109,7 +109,7 @@ def supersede(store: Store, id: str, hand: Hand, *, by: Memory, until: datetime,
     return _act(store, id, "supersede", closed, hand)
 
 
-def expire(store: Store, id: str, hand: Hand) -> Memory:
+def expire(store: Store, id: str, hand: ActContext) -> Memory:
     """It faded until nobody would rely on it. It leaves recall and stays as evidence."""
 
     def expired(memory: Memory) -> Memory:
@@ -118,13 +118,13 @@ def expire(store: Store, id: str, hand: Hand) -> Memory:
     return _act(store, id, "expire", expired, hand)
 
 
-def annotate(store: Store, id: str, hand: Hand, **fields: Any) -> Memory:
+def annotate(store: Store, id: str, hand: ActContext, **fields: Any) -> Memory:
     """Add what was worked out about a memory, such as whom it mentions. What it says does not change."""
     return _act(store, id, "annotate", lambda memory: memory.having(**fields), hand)
 
 
 def relate(
-    store: Store, id: str, hand: Hand, *, relation: str, to: str | None, file: str | None, confidence: float
+    store: Store, id: str, hand: ActContext, *, relation: str, to: str | None, file: str | None, confidence: float
 ) -> Link:
     """Link a memory to exactly one target: another memory or a file."""
     if (to is None) == (file is None):
@@ -145,7 +145,7 @@ def relate(
     return link
 
 
-def _reshaped(memory: Memory, store: Store, hand: Hand, changes: dict[str, Any]) -> Memory:
+def _reshaped(memory: Memory, store: Store, hand: ActContext, changes: dict[str, Any]) -> Memory:
     asked: dict[str, Any] = {
         "content": memory.content,
         "kind": memory.kind,
@@ -175,7 +175,7 @@ def _act(
     id: str,
     action: Action,
     change: Callable[[Memory], Memory],
-    hand: Hand,
+    hand: ActContext,
     *,
     tombstone: bool = False,
     lifted: Mapping[str, str] = MappingProxyType({}),
@@ -199,7 +199,7 @@ def _act(
     return changed
 
 
-def _neighbours(store: Store, before: Memory, after: Memory, hand: Hand) -> list[Change]:
+def _neighbours(store: Store, before: Memory, after: Memory, hand: ActContext) -> list[Change]:
     if not travels(before.confidence, after.confidence):
         return []
     known: dict[MemoryId, Memory] = {}

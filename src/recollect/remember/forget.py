@@ -12,7 +12,7 @@ from recollect.core.errors import StoreError
 from recollect.core.ids import MemoryId
 from recollect.core.ledger import Change
 from recollect.core.records import Memory
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.store.cache import empty
 from recollect.store.store import Store
 
@@ -27,12 +27,12 @@ class Forgotten:
     lingering: str = ""
 
 
-def forget(store: Store, id: str, hand: Hand) -> Forgotten:
+def forget(store: Store, id: str, hand: ActContext) -> Forgotten:
     """Remove one memory and make sure that no copy lingers in the files of the store."""
     return forget_all(store, [id], hand)[0]
 
 
-def forget_all(store: Store, ids: Sequence[str], hand: Hand) -> list[Forgotten]:
+def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgotten]:
     """Remove some memories, all or none, and make sure once that no copy of any lingers."""
     named = [store.memories.get(id) for id in dict.fromkeys(store.memories.resolve(id) for id in ids)]
     if not named:

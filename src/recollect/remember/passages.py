@@ -18,7 +18,7 @@ from recollect.core.ledger import Change
 from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.core.scope import Status
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.remember.screen import Screened, screen
 from recollect.remember.shape import shape
 from recollect.store.store import Store
@@ -45,7 +45,7 @@ class Kept:
     redacted: tuple[str, ...] = ()  # names of the secret rules that fired
 
 
-def replace_passages(cuts: Sequence[Cut], store: Store, hand: Hand, *, identity: Identity) -> list[Kept]:
+def replace_passages(cuts: Sequence[Cut], store: Store, hand: ActContext, *, identity: Identity) -> list[Kept]:
     """Replace the passages of each document by its cut: all of them or, on any error, none."""
     shaped = [_shaped(cut, store, hand, identity) for cut in cuts]
     with store.engine.write():
@@ -123,7 +123,7 @@ def _brought_up(known: Memory, now: Memory) -> Memory:
     )
 
 
-def _shaped(cut: Cut, store: Store, hand: Hand, identity: Identity) -> tuple[list[Memory], tuple[str, ...]]:
+def _shaped(cut: Cut, store: Store, hand: ActContext, identity: Identity) -> tuple[list[Memory], tuple[str, ...]]:
     passages: list[Memory] = []
     fired: dict[str, None] = {}
     for draft in cut.drafts:

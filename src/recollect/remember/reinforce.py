@@ -14,7 +14,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
 from recollect.core.text import fingerprint
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.store.codec import difference
 from recollect.store.store import Store
 
@@ -41,7 +41,7 @@ def accessed(memory: Memory, at: datetime) -> Memory:
     )
 
 
-def note_access(store: Store, ids: Sequence[MemoryId], hand: Hand) -> None:
+def note_access(store: Store, ids: Sequence[MemoryId], hand: ActContext) -> None:
     """Count one access each. Not synced: losing a count in a power cut harms nobody."""
     with store.engine.write(durable=False):
         changes: list[Change] = []
@@ -60,7 +60,7 @@ def note_access(store: Store, ids: Sequence[MemoryId], hand: Hand) -> None:
 def witnessed(
     store: Store,
     id: MemoryId,
-    hand: Hand,
+    hand: ActContext,
     *,
     sessions: Sequence[str],
     attributes: Mapping[str, Any],

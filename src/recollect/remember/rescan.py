@@ -9,7 +9,7 @@ from recollect.core.ledger import Change
 from recollect.core.records import Memory
 from recollect.core.text import fingerprint
 from recollect.privacy.scan import redact, scan
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.store.store import Store
 
 
@@ -34,7 +34,7 @@ def redact_turn(store: Store, turn: str) -> None:
     store.turns.reword(turn, lambda text: redact(text).text)
 
 
-def redact_stored(store: Store, id: MemoryId, hand: Hand) -> Memory:
+def redact_stored(store: Store, id: MemoryId, hand: ActContext) -> Memory:
     """Replace the secrets of one memory. What the ledger kept of its old text is erased with them."""
     with store.engine.write():
         memory = store.memories.get(id)

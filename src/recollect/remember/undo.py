@@ -11,7 +11,7 @@ from recollect.core.errors import CannotUndo, NothingToUndo
 from recollect.core.ids import MemoryId
 from recollect.core.ledger import Change, Entry
 from recollect.core.records import Memory
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.store.codec import difference, patched
 from recollect.store.store import Store
 
@@ -25,7 +25,7 @@ class Undone:
     memories: tuple[MemoryId, ...]
 
 
-def undo(store: Store, hand: Hand, *, memory: str | None = None) -> Undone:
+def undo(store: Store, hand: ActContext, *, memory: str | None = None) -> Undone:
     """Revert the last act, or the last one that touched `memory`."""
     with store.engine.write():
         named = None if memory is None else _named(store, memory)
@@ -44,7 +44,7 @@ def _named(store: Store, given: str) -> str:
     return given if store.ledger.of(given) else store.memories.resolve(given)
 
 
-def _reverted(store: Store, entry: Entry, hand: Hand) -> Change:
+def _reverted(store: Store, entry: Entry, hand: ActContext) -> Change:
     change = entry.change
     if change.action == "forget":
         raise CannotUndo("forgetting", "the text is gone from the store, as it was meant to be")
@@ -64,7 +64,7 @@ def _reverted(store: Store, entry: Entry, hand: Hand) -> Change:
     return Change("undo", change.memory, hand.why or f"undo {change.action}", before, after)
 
 
-def _restored(store: Store, now: Memory, entry: Entry, hand: Hand) -> tuple[dict[str, object], dict[str, object]]:
+def _restored(store: Store, now: Memory, entry: Entry, hand: ActContext) -> tuple[dict[str, object], dict[str, object]]:
     columns = {name: value for name, value in (entry.change.before or {}).items() if name not in _MARKS}
     then = patched(now, columns, store.kinds).having(updated_at=hand.at, revision=now.revision + 1)
     store.memories.update(now, then)
@@ -74,7 +74,7 @@ def _restored(store: Store, now: Memory, entry: Entry, hand: Hand) -> tuple[dict
 _MARKS = frozenset({"tombstone", "reason"})
 
 
-def _restore_tombstones(store: Store, entry: Entry, hand: Hand) -> None:
+def _restore_tombstones(store: Store, entry: Entry, hand: ActContext) -> None:
     before, after = entry.change.before or {}, entry.change.after or {}
     if put := after.get("tombstone"):
         store.tombstones.lift(str(put), store.project)

@@ -18,7 +18,7 @@ from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
 from recollect.recall.score import confidence_now
 from recollect.remember import acts
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.store.store import Store
 from recollect.tend.policy import FADED, HALF_LIVES, KEPT_EXPIRED, NEVER_DELETED, NEVER_EXPIRED
 
@@ -66,7 +66,7 @@ class PruneChore:
                     yield "delete", memory, why
 
     def _act(self, verb: str, memory: Memory, why: str, now: datetime) -> None:
-        hand = Hand(_ACTOR, now, self.identity("act", now), why)
+        hand = ActContext(_ACTOR, now, self.identity("act", now), why)
         with self.store.engine.write():
             current = self.store.memories.get(memory.id)
             if current.revision != memory.revision:

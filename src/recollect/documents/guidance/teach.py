@@ -26,7 +26,7 @@ from recollect.documents.guidance.statements import Statement
 from recollect.files.walk import Skipped
 from recollect.privacy.scan import redact
 from recollect.remember import acts
-from recollect.remember.hand import Hand
+from recollect.remember.act import ActContext
 from recollect.remember.remember import remember
 from recollect.store.store import Store
 
@@ -84,7 +84,7 @@ class _Wanted:
 def teach(
     found: Gathered,
     store: Store,
-    hand: Hand,
+    hand: ActContext,
     *,
     identity: Identity,
     root: Path,

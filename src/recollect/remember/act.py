@@ -9,7 +9,7 @@ from recollect.core.ids import MemoryId
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class ActContext:
     """Who acts, when, and under which act: the same for every entry of one act."""
 
     actor: str
