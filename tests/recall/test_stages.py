@@ -17,10 +17,11 @@ from recollect.core.query import Candidate, Query
 from recollect.core.records import Memory, Span
 from recollect.core.scope import Phase, Scope, Source, Status, Visibility
 from recollect.core.text import fingerprint
+from recollect.core.tokens import EstimatedTokens
 from recollect.recall.boost import boost
 from recollect.recall.fuse import fuse
 from recollect.recall.gather import gather
-from recollect.recall.pack import EstimatedTokens, cite, pack
+from recollect.recall.pack import cite, pack
 from recollect.recall.read import read
 from recollect.recall.recipes import BUDGETS, PHASE_WEIGHTS, SEED, UNBOUNDED, Budget
 from recollect.recall.rerank import rerank

@@ -6,6 +6,7 @@ its words.
 
 from __future__ import annotations
 
+from recollect.core.likeness import containment
 from recollect.core.parts import parts
 
 TYPE_CHECKING = False
@@ -64,7 +65,7 @@ def _triggered(intent: Intent, trigger: Mapping[str, Any]) -> float:
     if not wanted or not intent.subject:
         return 0.0
     here = set(parts(intent.subject, most=_MOST_READ)[0])
-    share = len(wanted & here) / len(wanted)
+    share = containment(wanted, here)
     return share if share >= _WORDS and len(wanted & here) >= min(2, len(wanted)) else 0.0
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.known import Known
+from recollect.core.tokens import ESTIMATE
 from recollect.observer.foresee_files import Foreseen
 from recollect.privacy.scan import redact
-from recollect.recall.pack import ESTIMATE
 
 MOST_FILES = 12
 MOST_TOKENS = 32_000

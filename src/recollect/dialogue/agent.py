@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.core.ids import MemoryId
+from recollect.core.likeness import containment
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
 from recollect.core.text import clean
@@ -144,7 +145,7 @@ def _grounded(told: Mapping[str, Any], episodes: Sequence[Memory]) -> Extracted 
     if not cited or not words or len(content) > FACT_LIMIT:
         return None
     said = frozenset().union(*(telling(f"{one.source_role or ''} {one.content}") for one in cited))
-    share = len(words & said) / len(words)
+    share = containment(words, said)
     if share < GROUNDED:
         return None
     latest = max(cited, key=lambda one: one.happened_at)

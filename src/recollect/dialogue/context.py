@@ -10,11 +10,12 @@ from hashlib import blake2b
 from recollect.core.kinds import Kind
 from recollect.core.query import Briefing, Filter, Query
 from recollect.core.records import Memory
+from recollect.core.tokens import ESTIMATE
 from recollect.dialogue.policy import CONTEXT_FACTS, CONTEXT_KINDS
 from recollect.dialogue.reflect import latest_reflection
 from recollect.dialogue.room import Room
 from recollect.privacy.fence import fence
-from recollect.recall.pack import ESTIMATE, as_hit
+from recollect.recall.pack import as_hit
 from recollect.recall.recall import recall
 
 

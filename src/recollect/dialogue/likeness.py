@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from recollect.core.likeness import jaccard
 from recollect.core.text import words
 from recollect.dialogue.policy import SAME
 from recollect.remember.resolve import conflict
@@ -25,8 +26,7 @@ def telling(text: str) -> frozenset[str]:
 
 def likeness(one: str, other: str) -> float:
     """The share of telling words that two statements have in common."""
-    mine, theirs = telling(one), telling(other)
-    return len(mine & theirs) / max(1, len(mine | theirs))
+    return jaccard(telling(one), telling(other))
 
 
 def says_the_same(one: str, other: str, *, at_least: float = SAME) -> bool:

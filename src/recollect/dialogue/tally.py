@@ -7,6 +7,7 @@ another number of the same things: what is counted stands behind the number, and
 from __future__ import annotations
 
 from recollect.core.lazy import Lazy
+from recollect.core.likeness import overlap
 from recollect.core.text import words
 from recollect.dialogue.likeness import telling
 
@@ -49,9 +50,8 @@ def outdoes(new: str, old: str) -> bool:
     if not fresh or not gone or fresh & gone or not _counted(new) & _counted(old):
         return False
     mine, theirs = _things(new), _things(old)
-    shared = len(mine & theirs)
     fewest = min(len(mine), len(theirs))
-    return shared >= max(1, min(_LEAST, fewest)) and shared >= _SHARE * fewest
+    return len(mine & theirs) >= max(1, min(_LEAST, fewest)) and overlap(mine, theirs) >= _SHARE
 
 
 def _counted(text: str) -> frozenset[str]:

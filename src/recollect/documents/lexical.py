@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from recollect.core.likeness import jaccard
 from recollect.documents.detector import Judgement, leveled
 
 PAIRS = (
@@ -25,7 +26,7 @@ class Lexical:
     def judge(self, claim: str, known: str) -> Judgement:
         mine, theirs = _words(claim), _words(known)
         split = [(one, two) for one, two in PAIRS if _is_split(one, two, mine, theirs)]
-        overlap = len(mine & theirs) / len(mine | theirs) if mine | theirs else 0.0
+        overlap = jaccard(mine, theirs)
         energy = ANTONYM_SHARE * bool(split) + OVERLAP_SHARE * overlap
         reasons = [f"{one} against {two}" for one, two in split] + [f"{overlap:.0%} of the words in common"]
         return Judgement(energy, leveled(energy, warn=WARN, reject=REJECT), tuple(reasons))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recollect.core.documents import Document
+from recollect.core.likeness import containment
 from recollect.core.text import clean, fingerprint
 from recollect.documents.read import Page, digest_of
 from recollect.store.store import Store
@@ -46,9 +47,7 @@ class Moves:
         if one.known is not None or not self._gone or len(self._gone) > _MOST_COMPARED:
             return one
         new = {fingerprint(clean(chunk.text)[0]) for chunk in page.chunks}
-        shares = {
-            id: len(words & new) / len(words) for id, words in self._passages().items() if id in self._gone and words
-        }
+        shares = {id: containment(words, new) for id, words in self._passages().items() if id in self._gone and words}
         if not shares:
             return one
         best = min(shares, key=lambda id: (-shares[id], self._gone[id].path))

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
+from recollect.core.likeness import jaccard, overlap
 from recollect.documents.detector import Judgement, leveled
 from recollect.documents.quantities import Quantity, clash, is_unit, quantities
 from recollect.documents.specs import sentences
@@ -117,7 +118,7 @@ def aligned(mine: Sequence[Sentence], theirs: Sequence[Sentence]) -> list[tuple[
 
 
 def _shared(one: Sentence, other: Sentence) -> float:
-    return len(one.content & other.content) / max(1, min(len(one.content), len(other.content)))
+    return overlap(one.content, other.content)
 
 
 @lru_cache(maxsize=4_096)
@@ -173,9 +174,7 @@ def features(mine: Sentence, theirs: Sentence) -> dict[str, float]:
     opposed = _opposed(mine, theirs)
     left = mine.content - {one for one, _ in opposed}  # opposites are said of the same thing: they part nothing
     right = theirs.content - {other for _, other in opposed}
-    common = len(left & right)
-    cover = common / max(1, min(len(left), len(right)))
-    overlap = common / max(1, len(left | right))
+    cover, same = overlap(left, right), jaccard(left, right)
     denies = (mine.denials > 0) != (theirs.denials > 0)
     measured, counted = clash(mine.quantities, theirs.quantities)
     modes = frozenset({mine.modality, theirs.modality})
@@ -183,14 +182,14 @@ def features(mine: Sentence, theirs: Sentence) -> dict[str, float]:
     apart = denies or opposed or measured or counted or choice or mine.exclusive != theirs.exclusive
     return {
         "cover": cover,
-        "overlap": overlap,
-        "denies": denies * overlap,
+        "overlap": same,
+        "denies": denies * same,
         "opposed": float(bool(opposed)),
-        "opposed_same": bool(opposed) * overlap,
-        "measures": measured * overlap,
-        "counts": counted * overlap,
+        "opposed_same": bool(opposed) * same,
+        "measures": measured * same,
+        "counts": counted * same,
         "forbids": ("forbid" in modes and bool(modes & {"oblige", "permit", "advise"})) * cover,
-        "duty_or_choice": choice * overlap,
+        "duty_or_choice": choice * same,
         "exclusive": (mine.exclusive != theirs.exclusive) * cover,
         "exclusive_open": bool((mine.exclusive and theirs.open) or (theirs.exclusive and mine.open)) * cover,
         "normative": float(mine.normative and theirs.normative),

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from recollect.core.chat import ChatMessage, Request, ToolSpec
+from recollect.core.tokens import estimate_tokens
+
+_CAUTIOUS = 3  # characters per token: a budget is better overestimated than overspent
+_ROLE = 4  # tokens around each message
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +83,4 @@ Model: TypeAlias = Callable[[str, str | None], LanguageModel]  # for one feature
 
 def estimate(text: str) -> int:
     """About how many tokens a text costs: rather too many than too few."""
-    wide = 0 if text.isascii() else sum(1 for letter in text if ord(letter) > 0x2E7F)
-    return (len(text) - wide + 2) // 3 + wide + 4
+    return estimate_tokens(text, chars_per_token=_CAUTIOUS) + _ROLE

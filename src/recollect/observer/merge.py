@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.core.likeness import jaccard
 from recollect.core.text import words
 from recollect.observer import gate
 from recollect.observer.signals.note import MARKS, Signal
@@ -48,7 +49,7 @@ def _alike(one: frozenset[str], other: frozenset[str], found: Signal, known: Sig
         return True
     if found.name not in gate.SPOKEN:
         return False
-    return len(one & other) / max(1, len(one | other)) > gate.ALIKE
+    return jaccard(one, other) > gate.ALIKE
 
 
 def _joined(known: Signal, found: Signal) -> Signal:

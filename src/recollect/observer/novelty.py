@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
+from recollect.core.likeness import jaccard, overlap
 from recollect.core.query import Filter, Query
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
@@ -78,7 +79,7 @@ def _about_the_same(hunch: Hunch, memory: Memory) -> bool:
     mine, theirs = _names(hunch.text, hunch.files), _names(memory.content, memory.files)
     if not mine or not theirs:
         return not mine and not theirs
-    return len(mine & theirs) / min(len(mine), len(theirs)) >= _SHARED and len(mine & theirs) / len(mine | theirs) > 0.3
+    return overlap(mine, theirs) >= _SHARED and jaccard(mine, theirs) > 0.3
 
 
 def _names(text: str, files: Sequence[str]) -> frozenset[str]:
@@ -91,5 +92,4 @@ def _alike(hunch: Hunch, memory: Memory, senses: RetrievalContext) -> bool:
             return float(senses.dense.said(hunch.text) @ senses.dense.said(memory.content)) > gate.SAME
         except LookupError:
             pass  # no vectors yet: words have to do
-    mine, theirs = set(words(hunch.text)), set(words(memory.content))
-    return len(mine & theirs) / max(1, len(mine | theirs)) > gate.SAME_WORDS
+    return jaccard(set(words(hunch.text)), set(words(memory.content))) > gate.SAME_WORDS

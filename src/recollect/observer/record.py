@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from recollect.core.likeness import jaccard
 from recollect.core.observed import CallsSeen, ErrorSeen, FileSeen, PairSeen, SequenceSeen
 from recollect.observer import gate
 from recollect.observer.deeds import command_name, command_words, is_shell
@@ -276,7 +277,7 @@ def _remedies(call: ToolCall, like: tuple[str, str], waiting: _Awaited) -> bool:
     if _like(call) == like:
         return True
     words = _command(call) if waiting.command and call.tool == waiting.key[0] else frozenset()
-    return len(words) > 1 and len(words & waiting.command) / len(words | waiting.command) >= gate.LIKE_COMMAND
+    return len(words) > 1 and jaccard(words, waiting.command) >= gate.LIKE_COMMAND
 
 
 def _commands(done: _Awaited, call: ToolCall) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from recollect.core.kinds import Kind
+from recollect.core.likeness import jaccard
 from recollect.core.ports import Tokenizer
 from recollect.core.query import Candidate, Hit
 from recollect.core.records import CITATION_LIMIT, Memory
@@ -15,19 +16,6 @@ from recollect.recall.recipes import UNBOUNDED, Budget
 
 REPEAT = 0.9  # shared share of words from which one memory repeats another
 _OVERHEAD = 12  # tokens of marks and citation around each hit
-
-
-class EstimatedTokens:
-    """Tokens without a tokenizer: a word of English costs about four letters, other scripts about one each."""
-
-    exact = False
-
-    def count(self, text: str) -> int:
-        wide = sum(1 for letter in text if ord(letter) > 0x2E7F) if not text.isascii() else 0
-        return (len(text) - wide + 3) // 4 + wide
-
-
-ESTIMATE = EstimatedTokens()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +100,7 @@ def _repeats(one: Memory, other: Memory) -> bool:
     if one.fingerprint == other.fingerprint or _overlaps(one, other):
         return True
     mine, theirs = _words(one.content), _words(other.content)
-    return len(mine & theirs) / max(1, len(mine | theirs)) >= REPEAT and _same_numbers(mine, theirs)
+    return jaccard(mine, theirs) >= REPEAT and _same_numbers(mine, theirs)
 
 
 @lru_cache(maxsize=1_024)

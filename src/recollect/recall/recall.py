@@ -13,6 +13,7 @@ from typing import Protocol
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.ports import Anchors, Changes, Channel, Companions, Neighbourhood, Reranker, Tokenizer, Volatility
 from recollect.core.query import Briefing, Candidate, Query, QueryType, Reading
+from recollect.core.tokens import ESTIMATE
 from recollect.recall.bodies import with_memories
 from recollect.recall.boost import boost
 from recollect.recall.chain import chained
@@ -21,7 +22,7 @@ from recollect.recall.doubt import doubt
 from recollect.recall.evidence import weigh
 from recollect.recall.fuse import fuse
 from recollect.recall.gather import Gathered, gather
-from recollect.recall.pack import ESTIMATE, pack
+from recollect.recall.pack import pack
 from recollect.recall.question import question
 from recollect.recall.read import read
 from recollect.recall.recipes import UNBOUNDED, Budget, Recipe, Tier

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from recollect.core.drafts import Verdict
 from recollect.core.ids import MemoryId
+from recollect.core.likeness import jaccard
 from recollect.core.records import Memory
 
 SAID_SO = "said so"  # the reason of a verdict that somebody stated
@@ -102,7 +103,7 @@ def _conflict(new: _Claim, old: _Claim) -> str:
     """Why two claims cannot both hold, or nothing."""
     if max(new.length, old.length) > _MOST_WORDS or len(new.topic & old.topic) < _LEAST_TOPIC:
         return ""
-    if len(new.topic & old.topic) / len(new.topic | old.topic) < CLOSE:
+    if jaccard(new.topic, old.topic) < CLOSE:
         return ""
     if (fresh := new.numbers - old.numbers) and (gone := old.numbers - new.numbers):
         return f"another number ({', '.join(sorted(fresh))} instead of {', '.join(sorted(gone))})"

@@ -16,6 +16,7 @@ from typing import Any
 
 from recollect.core.drafts import Draft
 from recollect.core.kinds import Kind
+from recollect.core.likeness import jaccard
 from recollect.core.ports import Identity
 from recollect.core.records import Memory, Span
 from recollect.core.scope import OPEN, Scope, Status
@@ -186,7 +187,7 @@ def _paired(fresh: Sequence[_Wanted], gone: Sequence[Memory]) -> dict[str, Memor
 
 def _likeness(one: str, other: str) -> float:
     mine, theirs = set(words(one)), set(words(other))
-    if not mine or not theirs or len(mine & theirs) / len(mine | theirs) < _SHARED:
+    if jaccard(mine, theirs) < _SHARED:
         return 0.0
     return SequenceMatcher(None, words(one)[:400], words(other)[:400], autojunk=False).ratio()
 
