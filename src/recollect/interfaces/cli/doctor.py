@@ -70,29 +70,29 @@ def _round_trip(memory: Recollect) -> str:
 
 def _hosts(facts: dict[str, Any], worries: list[str]) -> None:
     """Where it is installed, for the person and for the project; if anywhere, hook and server are tried."""
-    from recollect.agent.hosts import state
-    from recollect.agent.hosts.install import HOSTS
-    from recollect.agent.hosts.place import here
+    from recollect.agent.hosts.catalog import HOSTS
+    from recollect.agent.hosts.check import check_host, hook_latency, server_handshake
+    from recollect.agent.hosts.target import current_target
 
     try:
-        places = [here("user"), here("project")]
+        targets = [current_target("user"), current_target("project")]
     except RecollectError as error:
         facts["hosts"] = []
         if any((user_store_path().parent / "hosts" / "installed").glob("*.json")):
             worries.append(f"{error} {error.hint}")
         return
-    found = [checked for place in places for host in HOSTS if (checked := state.check(host, place)) is not None]
+    found = [checked for target in targets for host in HOSTS if (checked := check_host(host, target)) is not None]
     facts["hosts"] = [f"{one.host} ({one.scope}): {', '.join(one.facts)}" for one in found]
     worries += [worry for one in found for worry in one.worries]
     if not found:
         return
-    place = places[0]
+    target = targets[0]
     environment = dict(os.environ)
-    took = state.hook_latency(place.hook, folder=Path.cwd(), environment=environment)
+    took = hook_latency(target.hook, folder=Path.cwd(), environment=environment)
     facts["hook"] = f"p50 {took.p50:.0f} ms, p95 {took.p95:.0f} ms over {took.n} starts"
     if took.failed:
         worries.append(f"The hook failed in {took.failed} of {took.n + 1} starts; its log is in {state_folder()}.")
-    answer = state.server_handshake(place.recollect, folder=Path.cwd(), environment=environment)
+    answer = server_handshake(target.recollect, folder=Path.cwd(), environment=environment)
     facts["server"] = "no answer" if answer is None else f"answered in {answer[0]:.0f} ms with {answer[1]} tools"
     if answer is None:
         worries.append("The MCP server does not answer. Is the extra there? `pip install 'recollect[mcp]'`.")

@@ -11,7 +11,7 @@ from recollect.interfaces.cli.console import FINE, Console
 
 if TYPE_CHECKING:
     from recollect.agent.hosts.install import Installation
-    from recollect.agent.hosts.place import Place
+    from recollect.agent.hosts.target import InstallTarget
 
 _MARKS = {"create": "+", "change": "~", "remove": "-", "keep": "="}
 
@@ -26,7 +26,7 @@ def arguments_uninstall(parser: argparse.ArgumentParser) -> None:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    from recollect.agent.hosts.install import HOSTS
+    from recollect.agent.hosts.catalog import HOSTS
 
     parser.add_argument("hosts", nargs="*", metavar="HOST", help=f"one or more of {', '.join(HOSTS)}")
     where = parser.add_mutually_exclusive_group()
@@ -41,44 +41,44 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def run_install(args: argparse.Namespace, console: Console) -> int:
     from recollect.agent.hosts.install import install, plan_install
 
-    place = _place(args)
+    target = _target(args)
     if args.list:
-        return _list(place, console)
-    plans = [plan_install(host, place) for host in _hosts(args)]  # all of them first: a broken file stops everything
-    done = plans if args.dry_run else [install(plan_install(plan.host, place), place) for plan in plans]
+        return _list(target, console)
+    plans = [plan_install(host, target) for host in _hosts(args)]  # all of them first: a broken file stops everything
+    done = plans if args.dry_run else [install(plan_install(plan.host, target), target) for plan in plans]
     return _tell(done, args, console, already="is installed and up to date")
 
 
 def run_uninstall(args: argparse.Namespace, console: Console) -> int:
     from recollect.agent.hosts.install import plan_uninstall, uninstall
 
-    place = _place(args)
-    plans = [plan_uninstall(host, place) for host in _hosts(args)]
-    done = plans if args.dry_run else [uninstall(plan_uninstall(plan.host, place), place) for plan in plans]
+    target = _target(args)
+    plans = [plan_uninstall(host, target) for host in _hosts(args)]
+    done = plans if args.dry_run else [uninstall(plan_uninstall(plan.host, target), target) for plan in plans]
     return _tell(done, args, console, already="holds nothing of ours")
 
 
-def _place(args: argparse.Namespace) -> Place:
-    from recollect.agent.hosts.place import here
+def _target(args: argparse.Namespace) -> InstallTarget:
+    from recollect.agent.hosts.target import current_target
 
-    return here(args.scope)
+    return current_target(args.scope)
 
 
 def _hosts(args: argparse.Namespace) -> list[str]:
     if not args.hosts:
-        from recollect.agent.hosts.install import HOSTS
+        from recollect.agent.hosts.catalog import HOSTS
 
         raise InvalidField("host", "none was named", hint=f"Name one or more of: {', '.join(HOSTS)}.")
     return list(dict.fromkeys(args.hosts))
 
 
-def _list(place: Place, console: Console) -> int:
-    from recollect.agent.hosts.install import HOSTS
-    from recollect.agent.hosts.state import state
+def _list(target: InstallTarget, console: Console) -> int:
+    from recollect.agent.hosts.catalog import HOSTS
+    from recollect.agent.hosts.check import installed_state
 
-    found = {host: state(host, place) for host in HOSTS}
+    found = {host: installed_state(host, target) for host in HOSTS}
     if console.json:
-        console.value({"scope": place.scope, "hosts": found})
+        console.value({"scope": target.scope, "hosts": found})
         return FINE
     for host, told in found.items():
         console.line(f"{host:<12} {told}")

@@ -12,17 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from recollect.agent.hosts.errors import ProgramMissing
-from recollect.agent.hosts.wishes import HOOK
+from recollect.core.errors import NotFound
 from recollect.files.project import FOLDER, user_store_path
 from recollect.version import __version__
 
 Scope: TypeAlias = Literal["user", "project"]
+HOOK_PROGRAM = "recollect-hook"  # an entry in a host's settings that starts it is ours
+
+
+class ProgramMissing(NotFound):
+    code = "program-missing"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The program `{name}` is neither beside this Python nor on the path.",
+            hint="Install Recollect with pip, pipx or uv, and run the `recollect` that came with it.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Everything a host's wishes depend on. Two equal places wish for the same bytes."""
+class InstallTarget:
+    """Everything the edits of a host depend on. Equal targets get the same bytes."""
 
     scope: Scope
     home: Path
@@ -39,26 +49,28 @@ class Place:
         named = self.environment.get(variable)
         return Path(named) if named else self.home / otherwise
 
-    def line(self, host: str) -> str:
+    def hook_line(self, host: str) -> str:
         """The hook of a host that takes one line for a shell."""
         words = [self.hook, host]
         return subprocess.list2cmdline(words) if self.platform == "win32" else shlex.join(words)
 
 
-def here(scope: Scope, *, environment: Mapping[str, str] = os.environ, start: Path | None = None) -> Place:
-    """The place as this process sees it. Fails when the programs that hosts must start are not installed."""
-    return Place(
+def current_target(
+    scope: Scope, *, environment: Mapping[str, str] = os.environ, start: Path | None = None
+) -> InstallTarget:
+    """The target as this process sees it. Fails when the programs that hosts must start are not installed."""
+    return InstallTarget(
         scope=scope,
         home=Path.home(),
-        project=_project(start or Path.cwd()),
+        project=_find_project((start or Path.cwd()).absolute()),
         data=user_store_path().parent / "hosts",
-        hook=program(HOOK, environment),
-        recollect=program("recollect", environment),
+        hook=find_program(HOOK_PROGRAM, environment),
+        recollect=find_program("recollect", environment),
         environment=environment,
     )
 
 
-def program(name: str, environment: Mapping[str, str]) -> str:
+def find_program(name: str, environment: Mapping[str, str]) -> str:
     """The absolute path of a program of ours: beside this interpreter, else on the path. Hosts have no path of ours."""
     beside = Path(sys.executable).parent / (f"{name}.exe" if os.name == "nt" else name)
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name, path=environment.get("PATH"))
@@ -67,9 +79,8 @@ def program(name: str, environment: Mapping[str, str]) -> str:
     return os.path.abspath(found)
 
 
-def _project(start: Path) -> Path:
+def _find_project(start: Path) -> Path:
     """The working copy `start` is in. Unlike memories, a host's settings belong to each worktree by itself."""
-    start = start.absolute()
     for folder in (start, *start.parents):
         if os.path.exists(folder / ".git") or os.path.exists(folder / FOLDER):
             return folder

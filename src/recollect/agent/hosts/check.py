@@ -16,29 +16,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recollect.agent.hosts import files
-from recollect.agent.hosts.install import is_installed, plan_install
-from recollect.agent.hosts.place import Place
-from recollect.agent.hosts.plugin import IDENTITY
+from recollect.agent.hosts.catalog import PLUGIN_ID
+from recollect.agent.hosts.install import is_installed, load_record, plan_install, record_path
+from recollect.agent.hosts.target import HOOK_PROGRAM, InstallTarget
 from recollect.core.errors import RecollectError
 
 _SPAWNS = 9  # real starts of the hook; the first one is not counted
-_PATIENCE = 20.0  # seconds a program may take before it counts as hung
+_TIMEOUT = 20.0  # seconds a program may take before it counts as hung
 _PROTOCOL = "2025-06-18"  # of the Model Context Protocol; any server may answer with a newer one
 
 
-def state(host: str, place: Place) -> str:
+def installed_state(host: str, target: InstallTarget) -> str:
     """One of: absent, current, outdated, broken."""
     try:
-        if not is_installed(host, place):
+        if not is_installed(host, target):
             return "absent"
-        return "outdated" if plan_install(host, place).changed else "current"
+        return "outdated" if plan_install(host, target).changed else "current"
     except RecollectError:
         return "broken"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class HostReport:
     """What is to be told of one installation, and what is wrong with it."""
 
     host: str
@@ -47,51 +46,52 @@ class Checked:
     worries: tuple[str, ...]
 
 
-def check(host: str, place: Place) -> Checked | None:
+def check_host(host: str, target: InstallTarget) -> HostReport | None:
     """The host's files and programs. None where nothing is installed."""
-    now = state(host, place)
+    now = installed_state(host, target)
     if now == "absent":
         return None
     facts, worries = [now], []
-    again = f"`recollect install {host}{' --project' if place.scope == 'project' else ''}`"
+    again = f"`recollect install {host}{' --project' if target.scope == 'project' else ''}`"
     if now == "outdated":
         worries.append(f"{host}: its files are not what this Recollect would write. Run {again}.")
     if now == "broken":
         worries.append(f"{host}: a settings file cannot be read. {again} names it.")
-    record = files.load_record(files.record_path(place, host))
+    record = load_record(record_path(target, host))
     if record is not None and not os.access(record.hook, os.X_OK):
         worries.append(f"{host}: {record.hook} is gone or cannot be started. Run {again}.")
     if host == "codex":
-        told, wrong = _codex(place)
-        facts += told
-        worries += wrong
-    return Checked(host, place.scope, tuple(facts), tuple(worries))
+        trust, trouble = _codex_trust(target)
+        facts += trust
+        worries += trouble
+    return HostReport(host, target.scope, tuple(facts), tuple(worries))
 
 
 # --- trust -----------------------------------------------------------------------------------------------------------
 
 
-def _codex(place: Place) -> tuple[list[str], list[str]]:
-    program = shutil.which("codex", path=place.environment.get("PATH"))
+def _codex_trust(target: InstallTarget) -> tuple[list[str], list[str]]:
+    program = shutil.which("codex", path=target.environment.get("PATH"))
     if program is None:
         return ["trust unknown: no codex on the path"], []
-    hooks = codex_hooks(program, place)
+    hooks = codex_hooks(program, target)
     if hooks is None:
         return ["trust unknown: codex did not say"], []
-    ours = [one for one in hooks if one.get("pluginId") == IDENTITY or "recollect-hook" in str(one.get("command"))]
-    waiting = [one for one in ours if one.get("trustStatus") not in ("trusted", "managed")]
+    ours = [hook for hook in hooks if hook.get("pluginId") == PLUGIN_ID or HOOK_PROGRAM in str(hook.get("command"))]
+    waiting = [hook for hook in ours if hook.get("trustStatus") not in ("trusted", "managed")]
     facts = [f"{len(ours) - len(waiting)} of {len(ours)} hooks trusted"]
     if ours and not waiting:
         return facts, []
     return facts, ["codex: hooks wait for your approval and are skipped until then. Open `codex`, type /hooks."]
 
 
-def codex_hooks(program: str, place: Place) -> list[dict[str, Any]] | None:
+def codex_hooks(program: str, target: InstallTarget) -> list[dict[str, Any]] | None:
     """What Codex itself says of its hooks, trust included; None when it does not answer."""
-    asked = {"id": 2, "method": "hooks/list", "params": {"cwds": [str(place.project)]}}
-    hello = {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "recollect", "version": place.version}}}
+    asked = {"id": 2, "method": "hooks/list", "params": {"cwds": [str(target.project)]}}
+    about = {"name": "recollect", "version": target.version}
+    hello = {"id": 1, "method": "initialize", "params": {"clientInfo": about}}
     answers = converse(
-        [program, "app-server"], [hello, {"method": "initialized"}, asked], environment=place.environment
+        [program, "app-server"], [hello, {"method": "initialized"}, asked], environment=target.environment
     )
     answer = answers.get(2, {}).get("result")
     if not isinstance(answer, dict):
@@ -121,7 +121,7 @@ def hook_latency(hook: str, *, folder: Path, environment: dict[str, str], spawns
         start = time.perf_counter()
         try:
             done = subprocess.run(
-                [hook, "claude-code"], input=payload.encode(), capture_output=True, env=environment, timeout=_PATIENCE
+                [hook, "claude-code"], input=payload.encode(), capture_output=True, env=environment, timeout=_TIMEOUT
             )
             failed += done.returncode != 0
         except (OSError, subprocess.TimeoutExpired):
@@ -153,7 +153,7 @@ def converse(
     *,
     environment: Any,
     folder: Path | None = None,
-    patience: float = _PATIENCE,
+    timeout: float = _TIMEOUT,
 ) -> dict[int, dict[str, Any]]:
     """Say the messages to a program that speaks JSON lines, each request after the answer to the one before."""
     try:
@@ -173,7 +173,7 @@ def converse(
     listener = threading.Thread(target=_listen, args=(process.stdout, heard), daemon=True)
     listener.start()
     answers: dict[int, dict[str, Any]] = {}
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout
     try:
         assert process.stdin is not None
         for message in messages:
