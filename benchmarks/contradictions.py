@@ -25,10 +25,9 @@ from pathlib import Path
 
 import numpy as np
 
-from recollect.documents import lexical, opposition
-from recollect.documents.detector import Detector
-from recollect.documents.lexical import Lexical
-from recollect.documents.opposition import BIAS, WEIGHTS, Opposition, aligned, features, read
+from recollect.remember import opposition
+from recollect.remember.contradiction import Judge, find_judge
+from recollect.remember.opposition import BIAS, WEIGHTS, align, features, read_sentences
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "nli"
 RESULTS = Path(__file__).parent / "results" / "contradictions.md"
@@ -74,7 +73,7 @@ def f1(truth: np.ndarray, said: np.ndarray) -> tuple[float, float, float]:
     return 2 * hits / max(1, truth.sum() + said.sum()), precision, recall
 
 
-def scores(detector: Detector, pairs: Sequence[Pair]) -> tuple[np.ndarray, float]:
+def scores(detector: Judge, pairs: Sequence[Pair]) -> tuple[np.ndarray, float]:
     start = time.perf_counter()
     found = np.array([detector.judge(one, other).score for one, other, _ in pairs])
     return found, (time.perf_counter() - start) / len(pairs) * 1000
@@ -90,7 +89,8 @@ def measure() -> list[str]:
         truth = np.array([pair[2] for pair in pairs])
         odd = np.arange(len(pairs)) % 2 == 1
         base = 0.0
-        for detector, shipped in ((Lexical(), lexical.WARN), (Opposition(), opposition.WARN)):
+        for detector in (find_judge("lexical"), find_judge("opposition")):
+            shipped = detector.warn
             found, cost = scores(detector, pairs)
             grid = np.linspace(0.0, 0.98, 50)
             chosen = max(grid, key=lambda limit: f1(truth[~odd], found[~odd] >= limit)[0])
@@ -126,8 +126,8 @@ def false_alarms() -> list[str]:
         "|---|---|---|---|---|",
     ]
     for name, pairs in (("paraphrases", same), ("random pairs of requirements", strangers)):
-        plain, _ = scores(Lexical(), pairs)
-        better, _ = scores(Opposition(), pairs)
+        plain, _ = scores(find_judge("lexical"), pairs)
+        better, _ = scores(find_judge("opposition"), pairs)
         rates = [float((plain >= 0.3).mean()), float((better >= 0.5).mean()), float((better >= 0.75).mean())]
         lines.append(f"| {name} | {len(pairs)} | " + " | ".join(f"{rate * 1000:.1f}" for rate in rates) + " |")
         print(lines[-1], flush=True)
@@ -164,13 +164,13 @@ def fit(rounds: int = 2_500, rate: float = 0.5, shrink: float = 1e-3) -> None:
 
 
 def _example() -> tuple[opposition.Sentence, opposition.Sentence]:
-    return opposition.sentence("It must."), opposition.sentence("It may.")
+    return opposition.read_sentence("It must."), opposition.read_sentence("It may.")
 
 
 def _matrix(pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows, owners = [], []
     for number, (one, other, _) in enumerate(pairs):
-        for mine, theirs in aligned(read(one), read(other)):
+        for mine, theirs in align(read_sentences(one), read_sentences(other)):
             rows.append(list(features(mine, theirs).values()))
             owners.append(number)
     return np.array(rows, float), np.array(owners), np.array([pair[2] for pair in pairs])

@@ -10,7 +10,7 @@ import recollect
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.errors import ChangeNotFound, DocumentNotFound, UnknownChoice
-from recollect.documents.specs import requirements, sentences
+from recollect.documents.specs import requirements, split_sentences
 
 SPEC = """# Auth
 
@@ -80,7 +80,7 @@ def test_a_spec_without_requirement_headings_is_read_by_sentences() -> None:
         "# Plain\n\nThe client must log in. It is green.\n\n- Users may leave.\n\n```\nmust not count\n```\n"
     )
     assert [one.text for one in found] == ["The client must log in.", "Users may leave."]
-    assert sentences("One. Two!\n\n- three") == ["One.", "Two!", "three"]
+    assert split_sentences("One. Two!\n\n- three") == ["One.", "Two!", "three"]
 
 
 @pytest.mark.parametrize("name", ["login", "cyberk-flow/changes/login"])

@@ -19,7 +19,7 @@ from recollect.core.text import clean
 from recollect.dialogue.consolidate import Drawn
 from recollect.dialogue.extract import Extracted, is_person, speaker
 from recollect.dialogue.facts import candidates
-from recollect.dialogue.likeness import likeness, telling
+from recollect.dialogue.likeness import likeness, telling_words
 from recollect.dialogue.policy import (
     EXTRACT_TOKENS,
     FACT_LIMIT,
@@ -141,10 +141,10 @@ def _grounded(told: Mapping[str, Any], episodes: Sequence[Memory]) -> Extracted 
     content = clean(" ".join(str(told["content"]).split()).replace("\0", ""))[0]
     cited = [episodes[n] for n in dict.fromkeys(told["episodes"]) if 0 <= n < len(episodes)]
     cited = [one for one in cited if is_person(one.source_role)]
-    words = telling(content)
+    words = telling_words(content)
     if not cited or not words or len(content) > FACT_LIMIT:
         return None
-    said = frozenset().union(*(telling(f"{one.source_role or ''} {one.content}") for one in cited))
+    said = frozenset().union(*(telling_words(f"{one.source_role or ''} {one.content}") for one in cited))
     share = containment(words, said)
     if share < GROUNDED:
         return None

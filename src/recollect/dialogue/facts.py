@@ -21,18 +21,16 @@ from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
 from recollect.core.text import fingerprint
 from recollect.dialogue.extract import Extracted
-from recollect.dialogue.likeness import says_the_same
+from recollect.dialogue.likeness import SPOKEN, counts_on, says_the_same
 from recollect.dialogue.policy import CANDIDATES, LOST, REJECTED_SAME
 from recollect.dialogue.room import Room
 from recollect.dialogue.statements import LASTING
-from recollect.dialogue.tally import outdoes
 from recollect.entities.resolve import link
 from recollect.privacy.scan import redact
 from recollect.recall.read import read
 from recollect.recall.recipes import PLAIN_COLUMNS
 from recollect.remember import acts
 from recollect.remember.remember import remember
-from recollect.remember.resolve import conflict
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 ACTOR = "consolidation"
@@ -84,7 +82,11 @@ def rivals(fact: Extracted, room: Room) -> list[Memory]:
     slotted = list(_in_slot(fact, room))
     known = {one.id for one in slotted}
     near = [one for one in candidates(fact.content, room) if one.status in OPEN and one.id not in known]
-    alike = [one for one in near if _same_speaker(one.content, fact.content) and _disagree(fact.content, one.content)]
+    alike = [
+        one
+        for one in near
+        if _same_speaker(one.content, fact.content) and SPOKEN.judge(fact.content, one.content).excludes
+    ]
     return [*slotted, *alike]
 
 
@@ -165,17 +167,8 @@ def _closing(fact: Extracted, room: Room, judged: Sequence[MemoryId] | None) -> 
         for one in rivals(fact, room)
         if one.attributes.get("slot") == fact.slot != ""
         or (fact.sort in LASTING and _sort(one) in LASTING)
-        or _counts_on(fact.content, one.content)
+        or counts_on(fact.content, one.content)
     ]
-
-
-def _disagree(new: str, old: str) -> bool:
-    return bool(conflict(new, old)) or _counts_on(new, old)
-
-
-def _counts_on(one: str, other: str) -> bool:
-    """Do two statements count the same things? Which of them is the later is seen when one is closed."""
-    return outdoes(one, other) or outdoes(other, one)
 
 
 def _sort(memory: Memory) -> str:

@@ -158,15 +158,15 @@ class Docs:
         """A change against the specs that hold, or some documents against each other; with neither, every change under
         way and every link."""
         from recollect.documents import check as checks
-        from recollect.documents.detector import detector as named
+        from recollect.remember.contradiction import find_judge
 
         home = self.base if base is None else Path(os.path.realpath(base))
-        chosen = named(detector or self.layout.detector, self._model)
+        judge = find_judge(detector or self.layout.detector, self._model)
         if between:
-            return checks.check_documents(between, home, chosen)
+            return checks.check_documents(between, home, judge)
         if change is not None:
-            return checks.check_change(change, home, chosen)
-        parts = [checks.check_change(one, home, chosen) for one in checks.changes_under_way(home)]
+            return checks.check_change(change, home, judge)
+        parts = [checks.check_change(one, home, judge) for one in checks.changes_under_way(home)]
         links = checks.check_links(self._store, home, self.layout.specs)
         return replace(
             links,

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from recollect.core.documents import Document
 from recollect.core.errors import ChangeNotFound, DocumentNotFound
-from recollect.documents.detector import Detector, Judgement
 from recollect.documents.links import file_candidates, resolve_all
 from recollect.documents.network import catalogue_of, reference_of
 from recollect.documents.parse import parse
 from recollect.documents.read import Unreadable, text_of
 from recollect.documents.specs import Requirement, requirements, statements
+from recollect.remember.contradiction import Judge, Judgement
 from recollect.store.store import Store
 
 _MOST_PAIRS = 200_000  # of two documents that are compared with each other
@@ -71,7 +71,7 @@ class Checked:
 
 
 def check_change(
-    change: str, base: Path, detector: Detector, *, progress: Callable[[int, int], None] = lambda done, total: None
+    change: str, base: Path, judge: Judge, *, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Checked:
     """Hold the ADDED and MODIFIED requirements of a change against the canonical specs of the same name."""
     folder, home = _change(change, base)
@@ -92,7 +92,7 @@ def check_change(
             notes.append(f"{_shown(delta, base)}: a new spec, nothing to hold it against")
         for one, other in _comparable(claims, known):
             pairs += 1
-            judgement = _judged(one, other, detector)
+            judgement = _judge_requirements(one, other, judge)
             if judgement.level != "allow":
                 conflicts.append(
                     Conflict(_side(one, _shown(delta, base)), _side(other, _shown(canonical, base)), judgement)
@@ -134,9 +134,9 @@ def _key(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def _judged(claim: Requirement, known: Requirement, detector: Detector) -> Judgement:
-    """What the detector says; a second requirement of the same name is a conflict whatever it says."""
-    judgement = detector.judge(claim.text or claim.name, known.text or known.name)
+def _judge_requirements(claim: Requirement, known: Requirement, judge: Judge) -> Judgement:
+    """What the judge says; a second requirement of the same name is a conflict whatever it says."""
+    judgement = judge.judge(claim.text or claim.name, known.text or known.name)
     if claim.name and _key(claim.name) == _key(known.name):
         return Judgement(1.0, "reject", ("added under a name that is taken", *judgement.reasons))
     return judgement
@@ -149,7 +149,7 @@ def _side(one: Requirement, path: str) -> Side:
 # --- any documents against each other ------------------------------------------------------------------------------
 
 
-def check_documents(paths: Sequence[str], base: Path, detector: Detector) -> Checked:
+def check_documents(paths: Sequence[str], base: Path, judge: Judge) -> Checked:
     """Hold what some documents state against what the others state, each pair of documents once."""
     stated: list[tuple[str, list[Side]]] = []
     notes: list[str] = []
@@ -175,7 +175,7 @@ def check_documents(paths: Sequence[str], base: Path, detector: Detector) -> Che
                 Conflict(one, other, judgement)
                 for one in claims
                 for other in known
-                if (judgement := detector.judge(one.text, other.text)).level != "allow"
+                if (judgement := judge.judge(one.text, other.text)).level != "allow"
             ]
     return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
 

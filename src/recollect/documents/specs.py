@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recollect.documents.parse import Heading, Parsed, parse
+from recollect.remember.opposition import split_sentences
 
 _OPERATION = re.compile(r"^(added|modified|removed|renamed)\b", re.IGNORECASE)
 _REQUIREMENT = re.compile(r"^requirement\s*:\s*(.*)$", re.IGNORECASE)
@@ -20,8 +21,6 @@ _NORMATIVE = re.compile(
     r"at least|at most|no more than|default(?:s)?|\d)",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"'`(*_-])|\n\s*\n|\n\s*(?:[-*+]|\d+[.)])\s+")
-_MARKS = re.compile(r"[`*_]{1,3}|^[ \t]{0,40}(?:[-*+>]|\d{1,9}[.)]|#{1,6})[ \t]{1,40}", re.MULTILINE)
 LONGEST_SENTENCE = 600  # characters; longer ones are tables or code
 
 
@@ -74,15 +73,8 @@ def statements(parsed: Parsed) -> list[tuple[str, int]]:
         if block.whole:
             continue
         text = parsed.text[parsed.lines[block.start] : parsed.lines[block.end]]
-        for sentence in sentences(text):
+        for sentence in split_sentences(text):
             if _NORMATIVE.search(sentence) and len(sentence) <= LONGEST_SENTENCE:
                 at = text.find(sentence.split()[0])
                 found.append((sentence, block.start + 1 + text.count("\n", 0, max(0, at))))
     return found
-
-
-def sentences(text: str) -> list[str]:
-    """A text as plain sentences, list items being sentences too."""
-    pieces = (_MARKS.sub("", piece) for piece in _SENTENCE.split(text))
-    plain = (re.sub(r"\s+", " ", piece).strip() for piece in pieces)
-    return [piece for piece in plain if re.search(r"\w", piece)]

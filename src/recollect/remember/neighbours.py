@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from recollect.core.kinds import Kind
 from recollect.core.records import Memory
-from recollect.remember.resolve import topic
+from recollect.remember.contradiction import read_claim
 from recollect.store.store import Store
 
 _MOST_TOPIC = 4  # words asked for together: the longest say most, and a rival need share only three quarters of all
@@ -27,15 +27,15 @@ class Rivals:
     def of(self, memory: Memory) -> list[Memory]:
         if memory.kind in _UNWEIGHED:
             return []
-        words = topic(memory.content)
-        said = self._said.get(frozenset(words))
-        known = self._known(words) if len(words) > 1 and not self._is_empty else []
+        topic = read_claim(memory.content).topic
+        said = self._said.get(topic)
+        known = self._known(topic) if len(topic) > 1 and not self._is_empty else []
         return [*known, *([said] if said else [])]
 
     def add(self, memory: Memory) -> None:
         if memory.kind not in _UNWEIGHED:
-            self._said[frozenset(topic(memory.content))] = memory
+            self._said[read_claim(memory.content).topic] = memory
 
-    def _known(self, words: list[str]) -> list[Memory]:
+    def _known(self, words: frozenset[str]) -> list[Memory]:
         longest = sorted(words, key=lambda word: (-len(word), word))[:_MOST_TOPIC]
         return self._store.memories.sharing(longest, self._store.project, limit=_MOST_RIVALS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.dialogue.tally import outdoes
+from recollect.dialogue.likeness import outdoes
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@ from __future__ import annotations
 import pytest
 
 from recollect.core.errors import NoModel, UnknownChoice
-from recollect.documents.asked import Asked
-from recollect.documents.detector import detector
-from recollect.documents.lexical import Lexical
-from recollect.documents.opposition import Opposition
-from recollect.documents.quantities import clash, quantities
+from recollect.remember.contradiction import WORDING, Judge, find_judge
+from recollect.remember.opposition import find_clash, read_quantities
 from recollect.testing.fakes import ScriptedModel
+
+OPPOSITION, LEXICAL = find_judge("opposition"), find_judge("lexical")
 
 CONTRADICTIONS = [
     ("The client must retry failed requests.", "The client must not retry failed requests."),
@@ -31,7 +30,7 @@ COMPATIBLE = [
 
 @pytest.mark.parametrize(("claim", "known"), CONTRADICTIONS)
 def test_what_cannot_both_hold_is_found_whichever_side_is_new(claim: str, known: str) -> None:
-    one, other = Opposition().judge(claim, known), Opposition().judge(known, claim)
+    one, other = OPPOSITION.judge(claim, known), OPPOSITION.judge(known, claim)
     assert one.level != "allow"
     assert one.score == other.score
     assert one.reasons
@@ -39,30 +38,30 @@ def test_what_cannot_both_hold_is_found_whichever_side_is_new(claim: str, known:
 
 @pytest.mark.parametrize(("claim", "known"), COMPATIBLE)
 def test_what_can_both_hold_is_allowed(claim: str, known: str) -> None:
-    assert Opposition().judge(claim, known).level == "allow"
+    assert OPPOSITION.judge(claim, known).level == "allow"
 
 
 def test_the_contradicting_sentence_is_found_among_others() -> None:
     claim = "Logging is structured. The client must not retry failed requests. It uses JSON."
     known = "The client has a cache. The client must retry failed requests. It is written in Go."
-    assert Opposition().judge(claim, known).level == "reject"
+    assert OPPOSITION.judge(claim, known).level == "reject"
 
 
 @pytest.mark.parametrize(
     "text", ["", " ", "!!!", "\0", "no " * 5_000, "1.2.3.4 5,5,5 $", "日本語のテキスト", "(" * 3_000]
 )
 def test_any_text_is_judged(text: str) -> None:
-    for one in (Opposition(), Lexical()):
+    for one in (OPPOSITION, LEXICAL, WORDING):
         assert 0.0 <= one.judge(text, "The client must retry.").score <= 1.0
         assert 0.0 <= one.judge(text, text).score <= 1.0
 
 
 def test_the_energy_is_that_of_the_seven_pairs_and_the_shared_words() -> None:
-    judged = Lexical().judge("You must log in", "You never log in")
+    judged = LEXICAL.judge("You must log in", "You never log in")
     assert judged.score == pytest.approx(0.6 + 0.4 * 3 / 5)
     assert judged.level == "reject"
-    assert Lexical().judge("alpha beta", "gamma delta").level == "allow"
-    assert Lexical().judge("one two three four", "one two three four").level == "warn"
+    assert LEXICAL.judge("alpha beta", "gamma delta").level == "allow"
+    assert LEXICAL.judge("one two three four", "one two three four").level == "warn"
 
 
 @pytest.mark.parametrize(
@@ -80,13 +79,13 @@ def test_the_energy_is_that_of_the_seven_pairs_and_the_shared_words() -> None:
     ],
 )
 def test_figures_clash_when_the_same_thing_cannot_be_both(one: str, other: str, expected: tuple[bool, bool]) -> None:
-    assert clash(quantities(one.lower()), quantities(other.lower())) == expected
+    assert find_clash(read_quantities(one.lower()), read_quantities(other.lower())) == expected
 
 
-def says(answer: str) -> tuple[ScriptedModel, Asked]:
+def says(answer: str) -> tuple[ScriptedModel, Judge]:
     """A model that always says the same, and the detector that asks it."""
     model = ScriptedModel(*[answer or TimeoutError("too slow")] * 3)
-    return model, Asked(lambda: model, Opposition())
+    return model, find_judge("model", lambda: model)
 
 
 PAIR = ("The client must retry failed requests.", "The client must not retry failed requests.")
@@ -108,7 +107,7 @@ def test_a_model_is_not_asked_about_what_is_plainly_harmless() -> None:
 
 @pytest.mark.parametrize("said", ["", "maybe", "1000 what"])
 def test_a_model_that_fails_leaves_the_plain_judgement(said: str) -> None:
-    plain = Opposition().judge(*PAIR)
+    plain = OPPOSITION.judge(*PAIR)
     judged = says(said)[1].judge(*PAIR)
     assert (judged.score, judged.level) == (plain.score, plain.level)
     assert "model" in judged.reasons[-1]
@@ -121,14 +120,14 @@ def test_a_statement_cannot_end_its_own_quotation() -> None:
 
 
 def test_an_unknown_detector_is_an_error_that_lists_the_known() -> None:
-    assert {detector(name).name for name in ("lexical", "opposition")} == {"lexical", "opposition"}
+    assert {find_judge(name).name for name in ("lexical", "opposition")} == {"lexical", "opposition"}
     with pytest.raises(UnknownChoice, match="oracle") as caught:
-        detector("oracle")
+        find_judge("oracle")
     assert "lexical, model, opposition" in caught.value.hint
 
 
 def test_the_detector_that_asks_a_model_is_there_once_a_model_is_configured() -> None:
     with pytest.raises(NoModel):
-        detector("model")
+        find_judge("model")
     model = ScriptedModel("90 they exclude each other")
-    assert detector("model", lambda: model).judge(*PAIR).level == "reject"
+    assert find_judge("model", lambda: model).judge(*PAIR).level == "reject"
