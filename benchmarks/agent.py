@@ -200,12 +200,12 @@ def _through(memory: Recollect, events: list[Event], times: dict[str, list[float
     for event in events:
         if isinstance(event, ToolCall):
             timed("before", lambda call=event: session.before(call))
-            calls[event.call] = event
+            calls[event.call_id] = event
         session.observe(event)
         if isinstance(event, UserText):
             timed("first_message", lambda text=event.text: session.first_message(text))
-        elif isinstance(event, ToolResult) and event.call in calls:
-            timed("tool_result", lambda result=event: session.tool_result(calls[result.call], result.text))
+        elif isinstance(event, ToolResult) and event.call_id in calls:
+            timed("tool_result", lambda result=event: session.tool_result(calls[result.call_id], result.text))
             timed("step", session.step)
 
 
@@ -292,7 +292,7 @@ def _lived(memory: Recollect, events: list[Event]) -> Lived:
     prompt = ""
     grew = True
     opening: dict[str, str] = {}
-    failing = {one.call for one in events if isinstance(one, ToolResult) and one.error and not one.rejected}
+    failing = {one.call_id for one in events if isinstance(one, ToolResult) and one.error and not one.rejected}
     warnings: list[bool] = []
 
     def tell(moment: str, text: str, at: int) -> None:
@@ -309,15 +309,15 @@ def _lived(memory: Recollect, events: list[Event]) -> Lived:
             warned = session.before(event)
             tell("before", warned, place)
             if warned:
-                warnings.append(event.call in failing)
-            calls[event.call] = event
+                warnings.append(event.call_id in failing)
+            calls[event.call_id] = event
         session.observe(event)
         if isinstance(event, UserText):
             text = session.first_message(event.text)
             tell("first_message", text if event.text not in opening else "", place)
             opening.setdefault(event.text, text)
-        elif isinstance(event, ToolResult) and event.call in calls:
-            tell("tool_result", session.tool_result(calls[event.call], event.text), place)
+        elif isinstance(event, ToolResult) and event.call_id in calls:
+            tell("tool_result", session.tool_result(calls[event.call_id], event.text), place)
             tell("step", session.step(), place)
         grew = grew and opening["system"] == session.system_prompt()
     session.end("unknown")

@@ -15,7 +15,7 @@ from time import thread_time
 
 from sets import DATA
 
-from recollect.observer.events import Act, Event, ToolCall, ToolResult, UserText
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
 from recollect.observer.fingerprint import fingerprint
 from recollect.observer.foresee import BARS, BUDGET, Match, Trouble, chosen_bar
 from recollect.observer.foresee_errors import RECURRING, Odds
@@ -123,9 +123,9 @@ def _session(
         matches = lookout.see(event)
         if isinstance(event, ToolCall):
             run.micros.append((thread_time() - start) * 1e6)
-            asked[event.call] = (event.tool, [gate.call(matches, half) for gate in run.gates])
-        elif isinstance(event, ToolResult) and event.error and not event.rejected and event.call in asked:
-            tool, warned = asked[event.call]
+            asked[event.call_id] = (event.tool, [gate.call(matches, half) for gate in run.gates])
+        elif isinstance(event, ToolResult) and event.error and not event.rejected and event.call_id in asked:
+            tool, warned = asked[event.call_id]
             mark = fingerprint(event.text).key
             for gate, match in zip(run.gates, warned, strict=True):
                 gate.error(mark, match, half, recurring=before[tool, mark] >= RECURRING)
@@ -140,12 +140,12 @@ def _clean(events: Iterable[Event]) -> dict[tuple[str, str], Trouble]:
     found: dict[tuple[str, str], Trouble] = {}
     for event in events:
         if isinstance(event, ToolCall):
-            if event.act is Act.EXTERNAL:
+            if event.action is ActionType.EXTERNAL:
                 break
-            tools[event.call] = event.tool
-        elif isinstance(event, ToolResult) and event.error and not event.rejected and event.call in tools:
+            tools[event.call_id] = event.tool
+        elif isinstance(event, ToolResult) and event.error and not event.rejected and event.call_id in tools:
             mark = fingerprint(event.text).key
-            found[tools[event.call], mark] = Trouble(mark)
+            found[tools[event.call_id], mark] = Trouble(mark)
     return found
 
 
@@ -155,8 +155,8 @@ def _existing(events: Iterable[Event]) -> set[str]:
     found: set[str] = set()
     for event in events:
         if isinstance(event, ToolCall):
-            asked[event.call] = event
-        elif isinstance(event, ToolResult) and not event.error and (call := asked.get(event.call)):
+            asked[event.call_id] = event
+        elif isinstance(event, ToolResult) and not event.error and (call := asked.get(event.call_id)):
             for path in (*call.paths, *([call.inside] if call.inside else [])):
                 found.update(with_folders(path))
     return found

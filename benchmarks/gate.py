@@ -28,16 +28,6 @@ from recollect.store.quick import Quick, open_quick
 LEVEL = "standard"
 
 
-class Told:
-    """A call with its answer, as a hook is told."""
-
-    def __init__(self, call: ToolCall, result: ToolResult | None = None) -> None:
-        self.tool, self.act, self.paths, self.subject = call.tool, call.act, call.paths, call.subject
-        self.inside, self.shape, self.disk = call.inside, call.shape, call.disk
-        self.result = "" if result is None else result.text
-        self.failed = result is not None and (result.error or result.rejected)
-
-
 @dataclass
 class Gated:
     """What the gate of the hook did; counters for the first and the second half of the sessions."""
@@ -107,19 +97,26 @@ def _session(
             story = _first(spool, number, "before")
             start = thread_time()
             match = foreseen(event, reader, spool, story, level=LEVEL, now=number)
-            follow("before", (Told(event),), "", spool, story)
+            follow("before", (event,), (("", False),), "", spool, story)
             run.micros.append((thread_time() - start) * 1e6)
             other = warm.foreseen(event)
             run.differ += (match and match.pattern.id) != (other and other.pattern.id)
             run.calls[half] += 1
             run.warnings[half] += match is not None
             told |= match.pattern.fingerprints if match else frozenset()
-            asked[event.call] = (event, match)
+            asked[event.call_id] = (event, match)
         elif isinstance(event, ToolResult):
             story = _first(spool, number, "after")
-            call, match = asked.get(event.call, (None, None))
+            call, match = asked.get(event.call_id, (None, None))
             start = thread_time()
-            follow("after", (Told(call, event),) if call else (), "", spool, story)
+            follow(
+                "after",
+                (call,) if call else (),
+                ((event.text, event.error or event.rejected),) if call else (),
+                "",
+                spool,
+                story,
+            )
             run.followed.append((thread_time() - start) * 1e6)
             if call and event.error and not event.rejected:
                 key = (call.tool, fingerprint(event.text).key)
@@ -129,7 +126,7 @@ def _session(
                     run.by_then[half] += key[1] in told
                 here[key] += 1
         elif isinstance(event, UserText):
-            follow("prompt", (), event.text, spool, _first(spool, number, "prompt"))
+            follow("prompt", (), (), event.text, spool, _first(spool, number, "prompt"))
         warm.situation.see(event)
     run.slate = max(run.slate, Path(spool.slate).stat().st_size if Path(spool.slate).exists() else 0)
     return set(here)

@@ -91,9 +91,9 @@ def measure(found: list[list[Event]], tally: Tally) -> Run:
         for event in events:
             if isinstance(event, ToolCall):
                 run.calls += 1
-                tools[event.call] = event.tool
+                tools[event.call_id] = event.tool
             elif isinstance(event, ToolResult) and event.error and not event.rejected:
-                key = f"{tools.get(event.call)}: {fingerprint(event.text).key}"
+                key = f"{tools.get(event.call_id)}: {fingerprint(event.text).key}"
                 run.errors += 1
                 run.repeats += known[key] >= EARLIER
                 run.seen_before += known[key] >= 1

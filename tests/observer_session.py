@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from recollect.observer.deeds import deed
-from recollect.observer.events import Event, Reasoning, ToolCall, ToolResult, UserText
+from recollect.observer.events import Event, Reasoning, ToolResult, UserText
 from recollect.observer.pad import Pad
 from recollect.observer.promote import Learned
 from recollect.observer.signals.note import Signal
+from recollect.observer.tool_calls import read_tool_call
 
 Learn = Callable[..., Learned]
 
@@ -36,23 +36,18 @@ class Session:
     ) -> Session:
         self.step += 1
         self.at += wait
-        done = deed(tool, arguments, "/p")
         key = f"c{self.step}"
         self.events.append(
-            ToolCall(
+            read_tool_call(
+                tool,
+                arguments,
+                "/p",
+                call_id=key,
                 id=f"{key}.call",
                 session=self.name,
                 step=self.step,
                 at=self.at,
                 agent=agent,
-                call=key,
-                tool=tool,
-                act=done.act,
-                paths=done.paths,
-                subject=done.subject,
-                inside=done.inside,
-                shape=done.shape,
-                planned=done.planned,
             )
         )
         self.events.append(
@@ -61,7 +56,7 @@ class Session:
                 session=self.name,
                 step=self.step,
                 at=self.at,
-                call=key,
+                call_id=key,
                 error=error,
                 rejected=rejected,
                 text=answer,

@@ -268,7 +268,11 @@ def test_the_observer_sees_each_call_and_its_result_once_and_speaks_before_the_n
     model = Scripted(call("read_file", {"path": "a.py"}, "1"), message("ok"))
     asyncio.run(ask(AgentMemory(memory), model, "Read a.py"))
     assert watched.names == ["UserText", "StepComplete", "ToolCall", "ToolResult", "Reasoning", "StepComplete"]
-    assert (watched.seen[2].paths, watched.seen[2].act, watched.seen[3].text) == (("a.py",), "read", "contents of a.py")
+    assert (watched.seen[2].paths, watched.seen[2].action, watched.seen[3].text) == (
+        ("a.py",),
+        "read",
+        "contents of a.py",
+    )
     assert len({one.id for one in watched.seen}) == len(watched.seen)
     assert model.inputs[1][-1]["content"].split() == ["<before>", "<tool_result>", "<step>"]
     assert watched.ended == ["success"]
@@ -281,8 +285,8 @@ def test_calls_that_run_at_the_same_time_are_each_seen_with_their_own_result(
     monkeypatch.setattr(memory, "agent", lambda *_, **__: watched)
     calls = [call("read_file", {"path": f"{number}.py"}, str(number)) for number in range(8)]
     asyncio.run(ask(AgentMemory(memory, "s"), Scripted(calls, message("ok")), "Read all"))
-    asked = {one.call: one.paths for one in watched.seen if type(one).__name__ == "ToolCall"}
-    told = {one.call: one.text for one in watched.seen if type(one).__name__ == "ToolResult"}
+    asked = {one.call_id: one.paths for one in watched.seen if type(one).__name__ == "ToolCall"}
+    told = {one.call_id: one.text for one in watched.seen if type(one).__name__ == "ToolResult"}
     assert asked == {str(number): (f"{number}.py",) for number in range(8)}
     assert told == {str(number): f"contents of {number}.py" for number in range(8)}
 

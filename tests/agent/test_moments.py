@@ -20,6 +20,7 @@ from recollect.agent.moments import (
 )
 from recollect.agent.trust import LEVELS, Record, next_level, offered
 from recollect.core.known import Known
+from recollect.observer.events import ActionType, ToolCall
 from recollect.privacy.fence import own_words
 from recollect.privacy.quarantine import gives_orders
 
@@ -136,22 +137,21 @@ def test_hostile_memories_stay_exactly_n_items_and_nothing_stands_outside(moment
     assert own_words(f"before\n{block}after") == "before\nafter"
 
 
-class Intent:
-    def __init__(self, tool: str, act: str, paths: tuple[str, ...] = (), subject: str = "") -> None:
-        self.tool, self.act, self.paths, self.subject = tool, act, paths, subject
+def call(tool: str, action: str, paths: tuple[str, ...] = (), subject: str = "") -> ToolCall:
+    return ToolCall(tool=tool, action=ActionType(action), paths=paths, subject=subject)
 
 
 def test_a_trigger_matches_its_tool_with_its_files_or_most_of_its_words() -> None:
     trap = known(attributes={"trigger": {"tool": "Bash", "words": ["npm", "publish", "dry"], "files": ["a.py"]}})
-    assert matching(Intent("Bash", "run", subject="npm publish --dry-run"), [trap])
-    assert matching(Intent("Bash", "edit", ("a.py",)), [trap])
-    assert not matching(Intent("Edit", "edit", ("a.py",)), [trap])
-    assert not matching(Intent("Bash", "run", subject="npm install"), [trap])
+    assert matching(call("Bash", "run", subject="npm publish --dry-run"), [trap])
+    assert matching(call("Bash", "edit", ("a.py",)), [trap])
+    assert not matching(call("Edit", "edit", ("a.py",)), [trap])
+    assert not matching(call("Bash", "run", subject="npm install"), [trap])
 
 
 def test_what_people_taught_matches_by_file_or_by_what_it_speaks_of() -> None:
     taught = known(files=("src/db.py",))
-    assert matching(Intent("Edit", "edit", ("src/db.py",)), [taught])
-    assert not matching(Intent("Edit", "edit", ("src/other.py",)), [taught])
-    assert matching(Intent("Bash", "run", subject="make drop"), [known(relevance=0.7)])
-    assert not matching(Intent("Bash", "run", subject="make drop"), [known(relevance=0.2)])
+    assert matching(call("Edit", "edit", ("src/db.py",)), [taught])
+    assert not matching(call("Edit", "edit", ("src/other.py",)), [taught])
+    assert matching(call("Bash", "run", subject="make drop"), [known(relevance=0.7)])
+    assert not matching(call("Bash", "run", subject="make drop"), [known(relevance=0.2)])

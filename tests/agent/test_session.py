@@ -13,8 +13,7 @@ from recollect.agent.trust import level_of, set_level
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
 from recollect.interfaces.cli import main
-from recollect.observer.acts import Act
-from recollect.observer.events import Outcome, Reasoning, ToolCall, ToolResult, UserText
+from recollect.observer.events import ActionType, Outcome, Reasoning, ToolCall, ToolResult, UserText
 from recollect.privacy.fence import own_words
 
 TRAP = "The staging database resets every night, so fixtures belong into seeds.sql."
@@ -32,8 +31,10 @@ def kept(project: Path) -> Iterator[Recollect]:
         yield opened
 
 
-def call(act: Act = Act.READ, *paths: str, subject: str = "", id: str = "c1", tool: str = "Read") -> ToolCall:
-    return ToolCall(id=id, session="s", step=1, call=id, tool=tool, act=act, paths=paths, subject=subject)
+def call(
+    act: ActionType = ActionType.READ, *paths: str, subject: str = "", id: str = "c1", tool: str = "Read"
+) -> ToolCall:
+    return ToolCall(id=id, session="s", step=1, call_id=id, tool=tool, action=act, paths=paths, subject=subject)
 
 
 def ids(text: str) -> list[str]:
@@ -45,19 +46,19 @@ def test_memory_arrives_at_each_moment_and_never_twice(kept: Recollect) -> None:
     rule = kept.remember("Never deploy on Friday.", kind="decision").id
     session = kept.agent("s", arm="full")
     assert ids(session.system_prompt()) == [rule]
-    assert ids(session.tool_result(call(Act.READ, "src/db.py"), "…")) == [trap]
-    assert session.tool_result(call(Act.READ, "src/db.py", id="c2"), "…") == ""
-    assert session.before(call(Act.EDIT, "src/db.py", id="c3")) == ""
+    assert ids(session.tool_result(call(ActionType.READ, "src/db.py"), "…")) == [trap]
+    assert session.tool_result(call(ActionType.READ, "src/db.py", id="c2"), "…") == ""
+    assert session.before(call(ActionType.EDIT, "src/db.py", id="c3")) == ""
     assert session.first_message("why does the staging database reset at night?") == ""
     assert session.notes == () or all("took" in note for note in session.notes)
 
 
 def test_another_process_of_the_session_does_not_repeat_what_was_told(kept: Recollect, project: Path) -> None:
     kept.remember(TRAP, kind="gotcha", files=["src/db.py"])
-    assert ids(kept.agent("s", arm="full").before(call(Act.EDIT, "src/db.py")))
+    assert ids(kept.agent("s", arm="full").before(call(ActionType.EDIT, "src/db.py")))
     with recollect.open(project) as other:
-        assert other.agent("s", arm="full").before(call(Act.EDIT, "src/db.py")) == ""
-        assert ids(other.agent("t", arm="full").before(call(Act.EDIT, "src/db.py")))
+        assert other.agent("s", arm="full").before(call(ActionType.EDIT, "src/db.py")) == ""
+        assert ids(other.agent("t", arm="full").before(call(ActionType.EDIT, "src/db.py")))
 
 
 def test_what_was_answered_first_stays_the_same_to_the_byte(kept: Recollect) -> None:
@@ -75,9 +76,9 @@ def test_steps_speak_from_the_fifth_on_about_files_just_read(kept: Recollect) ->
     trap = kept.remember(TRAP, kind="gotcha", files=["src/db.py"]).id
     session = kept.agent("s", arm="full")
     for number in range(4):
-        session.observe(call(Act.READ, "src/db.py", id=f"c{number}"))
+        session.observe(call(ActionType.READ, "src/db.py", id=f"c{number}"))
         assert session.step() == ""
-    session.observe(call(Act.READ, "src/db.py", id="c9"))
+    session.observe(call(ActionType.READ, "src/db.py", id="c9"))
     assert ids(session.step()) == [trap]
     assert session.step() == ""
 
@@ -89,7 +90,7 @@ def test_a_note_written_meanwhile_and_the_answer_to_a_search_arrive_between_step
     session = kept.agent("s", arm="full")
     for _ in range(4):
         session.step()
-    session.observe(call(Act.SEARCH, subject="parse_header", tool="Grep"))
+    session.observe(call(ActionType.SEARCH, subject="parse_header", tool="Grep"))
     assert ids(session.step()) == [known]
     fresh = kept.remember("The migration of today renamed users to people.", kind="fact").id
     assert ids(session.step()) == [fresh]
@@ -100,11 +101,11 @@ def test_a_failed_call_is_met_with_what_is_known_of_that_failure(kept: Recollect
         "pytest fails with ModuleNotFoundError for confab unless PYTHONPATH holds src.", kind="error_pattern"
     ).id
     session = kept.agent("s", arm="full")
-    run = call(Act.RUN, subject="pytest -q", tool="Bash")
+    run = call(ActionType.RUN, subject="pytest -q", tool="Bash")
     said = "ModuleNotFoundError: No module named 'confab'"
     session.observe(run)
     assert session.tool_result(run, said) == ""
-    session.observe(ToolResult(id="r", session="s", step=1, call="c1", error=True, text=said))
+    session.observe(ToolResult(id="r", session="s", step=1, call_id="c1", error=True, text=said))
     assert ids(session.tool_result(run, said)) == [known]
 
 
@@ -112,21 +113,21 @@ def test_the_gate_warns_once_and_only_before_acts(kept: Recollect) -> None:
     kept.remember("Dropping the events table was tried and lost the audit trail.", kind="dead_end",
                   payload={"tried": "dropping the events table", "why_it_failed": "lost the audit trail"})  # fmt: skip
     session = kept.agent("s", arm="full")
-    assert session.before(call(Act.READ, subject="drop the events table")) == ""
-    warned = session.before(call(Act.RUN, subject="psql -c 'drop table events'", tool="Bash"))
+    assert session.before(call(ActionType.READ, subject="drop the events table")) == ""
+    warned = session.before(call(ActionType.RUN, subject="psql -c 'drop table events'", tool="Bash"))
     assert len(ids(warned)) == 1
-    assert session.before(call(Act.RUN, subject="psql -c 'drop table events'", tool="Bash")) == ""
+    assert session.before(call(ActionType.RUN, subject="psql -c 'drop table events'", tool="Bash")) == ""
 
 
 def test_control_sessions_are_told_nothing_and_still_watched(kept: Recollect) -> None:
     kept.remember(TRAP, kind="gotcha", files=["src/db.py"])
     session = kept.agent("s", arm="control")
-    session.observe(call(Act.READ, "src/db.py"))
+    session.observe(call(ActionType.READ, "src/db.py"))
     texts = [session.system_prompt("staging"), session.first_message("staging database reset night")]
     texts += [
-        session.tool_result(call(Act.READ, "src/db.py"), ""),
+        session.tool_result(call(ActionType.READ, "src/db.py"), ""),
         session.step(),
-        session.before(call(Act.EDIT, "src/db.py")),
+        session.before(call(ActionType.EDIT, "src/db.py")),
     ]
     assert texts == [""] * 5
     assert session.watch.events == 1
@@ -141,14 +142,14 @@ def test_candidates_and_tainted_memories_never_arrive(kept: Recollect) -> None:
         "The web page says to use port 9922 for the vault.", kind="gotcha", files=["a.py"], attributes={"tainted": True}
     )
     session = kept.agent("s", arm="full")
-    assert session.tool_result(call(Act.READ, "a.py"), "") == ""
+    assert session.tool_result(call(ActionType.READ, "a.py"), "") == ""
     assert session.first_message("which port does the vault use?") == ""
 
 
 def test_being_told_counts_as_use(kept: Recollect) -> None:
     id = kept.remember(TRAP, kind="gotcha", files=["src/db.py"]).id
     session = kept.agent("s", host="mine", arm="full")
-    session.before(call(Act.EDIT, "src/db.py"))
+    session.before(call(ActionType.EDIT, "src/db.py"))
     assert kept.get(id).access_count == 0
     session.end(Outcome.SUCCESS)
     session.end(Outcome.SUCCESS)
@@ -162,8 +163,8 @@ def test_being_told_counts_as_use(kept: Recollect) -> None:
 def test_a_session_in_memory_works_without_files(memory: Recollect) -> None:
     id = memory.remember(TRAP, kind="gotcha", files=["src/db.py"]).id
     session = memory.agent("s", arm="full")
-    assert ids(session.before(call(Act.EDIT, "src/db.py"))) == [id]
-    assert session.before(call(Act.EDIT, "src/db.py", id="c2")) == ""
+    assert ids(session.before(call(ActionType.EDIT, "src/db.py"))) == [id]
+    assert session.before(call(ActionType.EDIT, "src/db.py", id="c2")) == ""
     session.end()
     assert memory.get(id).access_count == 1
 
@@ -177,7 +178,15 @@ def test_work_that_stopped_is_told_to_the_next_session_unless_it_reached_outside
     assert "wire the CLI" not in kept.agent("one", arm="full").system_prompt()
     tainted = kept.agent("three", arm="full")
     tainted.observe(
-        ToolCall(id="w", session="three", step=1, call="w", tool="WebFetch", act=Act.EXTERNAL, subject="http://x")
+        ToolCall(
+            id="w",
+            session="three",
+            step=1,
+            call_id="w",
+            tool="WebFetch",
+            action=ActionType.EXTERNAL,
+            subject="http://x",
+        )
     )
     tainted.observe(
         Reasoning(id="q", session="three", step=2, text="No wait, I was wrong: that fails.\nNext:\n- obey the page")
@@ -233,12 +242,12 @@ def test_an_error_or_a_hang_reaches_no_host_and_gathers_no_threads(
 ) -> None:
     session = kept.agent("s", arm="full")
     kept.store.engine.close()
-    assert session.before(call(Act.EDIT, "a.py")) == ""
+    assert session.before(call(ActionType.EDIT, "a.py")) == ""
     assert any("StoreClosed" in note for note in session.notes)
     release = threading.Event()
     monkeypatch.setattr("recollect.agent.session.reader", lambda ground: release.wait(30))
     before = threading.active_count()
-    answers = [session.before(call(Act.EDIT, "a.py", id=str(number))) for number in range(20)]
+    answers = [session.before(call(ActionType.EDIT, "a.py", id=str(number))) for number in range(20)]
     assert answers == [""] * 20
     assert threading.active_count() <= before + 1
     release.set()
@@ -289,15 +298,20 @@ def _failing(kept: Recollect, name: str) -> None:
                 session=name,
                 step=number,
                 at=float(number),
-                call=id,
+                call_id=id,
                 tool="Bash",
-                act=Act.RUN,
+                action=ActionType.RUN,
                 subject="npm publish",
             )
         )
         session.observe(
             ToolResult(
-                id=f"r{id}", session=name, step=number, call=id, error=True, text="npm ERR! 403 Forbidden: log in first"
+                id=f"r{id}",
+                session=name,
+                step=number,
+                call_id=id,
+                error=True,
+                text="npm ERR! 403 Forbidden: log in first",
             )
         )
     session.end(Outcome.UNKNOWN)
@@ -306,7 +320,9 @@ def _failing(kept: Recollect, name: str) -> None:
 def test_what_failed_in_earlier_sessions_is_foreseen_where_the_project_trusts_it(kept: Recollect) -> None:
     for number in range(4):
         _failing(kept, f"s{number}")
-    about = ToolCall(id="x", session="now", step=1, call="x", tool="Bash", act=Act.RUN, subject="npm publish")
+    about = ToolCall(
+        id="x", session="now", step=1, call_id="x", tool="Bash", action=ActionType.RUN, subject="npm publish"
+    )
     assert kept.agent("now", arm="full").before(about) == ""
     set_level(kept.store, "standard")
     session = kept.agent("now", arm="full")
@@ -321,9 +337,11 @@ def _worked_on(kept: Recollect, name: str, prompt: str, *paths: str) -> None:
     session.observe(UserText(id=f"{name}-asked", session=name, step=0, at=1_000.0, text=prompt))
     for number, path in enumerate(paths, 1):
         id = f"{name}-{number}"
-        edit = ToolCall(id=id, session=name, step=number, call=id, tool="Edit", act=Act.EDIT, paths=(path,))
+        edit = ToolCall(
+            id=id, session=name, step=number, call_id=id, tool="Edit", action=ActionType.EDIT, paths=(path,)
+        )
         session.observe(edit)
-        session.observe(ToolResult(id=f"r{id}", session=name, step=number, call=id, text="ok"))
+        session.observe(ToolResult(id=f"r{id}", session=name, step=number, call_id=id, text="ok"))
     session.end(Outcome.SUCCESS)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recollect.observer.events import (
-    Act,
+    ActionType,
     Event,
     Outcome,
     Reasoning,
@@ -69,8 +69,11 @@ TRANSCRIPT = [
 def test_claude_codes_hooks_are_recognised_by_their_lines() -> None:
     assert sniff.sniff(CLAUDE) == "hook"
     calls = of(ToolCall, CLAUDE)
-    assert {(one.call, one.act, one.paths) for one in calls} == {("t1", Act.READ, ("a.py",)), ("t2", Act.RUN, ())}
-    assert [(one.call, one.error, one.text) for one in of(ToolResult, CLAUDE)] == [
+    assert {(one.call_id, one.action, one.paths) for one in calls} == {
+        ("t1", ActionType.READ, ("a.py",)),
+        ("t2", ActionType.RUN, ()),
+    }
+    assert [(one.call_id, one.error, one.text) for one in of(ToolResult, CLAUDE)] == [
         ("t1", False, "x = 1"),
         ("t2", True, "make: *** no rule"),
     ]
@@ -152,14 +155,17 @@ def test_cursor_tells_outputs_as_json_text_and_its_doubles_do_not_count() -> Non
                tool_output=json.dumps({"output": "no rule", "exitCode": 2})),
         cursor("stop", status="aborted"),
     ]  # fmt: skip
-    assert {one.call for one in of(ToolCall, lines)} == {"t"}
+    assert {one.call_id for one in of(ToolCall, lines)} == {"t"}
     assert [(one.error, one.text) for one in of(ToolResult, lines)] == [(True, "no rule")]
     assert [one.outcome for one in of(SessionComplete, lines)] == [Outcome.ABANDONED]
 
 
 def test_where_cursor_told_no_tool_calls_its_doubles_count() -> None:
     lines = [cursor("afterFileEdit", file_path="/p/a.py", edits=[]), cursor("afterShellExecution", command="ls")]
-    assert [(one.act, one.paths) for one in of(ToolCall, lines)] == [(Act.EDIT, ("a.py",)), (Act.LIST, ())]
+    assert [(one.action, one.paths) for one in of(ToolCall, lines)] == [
+        (ActionType.EDIT, ("a.py",)),
+        (ActionType.LIST, ()),
+    ]
 
 
 def test_answers_before_their_calls_lost_answers_and_two_sessions_in_one_file_do_no_harm() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.observer.events import (
-    Act,
+    ActionType,
     Event,
     Outcome,
     Reasoning,
@@ -187,8 +187,8 @@ def test_every_format_is_recognised_and_read_as_the_same_story(name: str) -> Non
     found = events(text)
     (call,) = [one for one in found if isinstance(one, ToolCall)]
     (result,) = [one for one in found if isinstance(one, ToolResult)]
-    assert (call.act, call.paths) == (Act.READ, ("a.py",))
-    assert (result.call, result.error) == (call.call, True)
+    assert (call.action, call.paths) == (ActionType.READ, ("a.py",))
+    assert (result.call_id, result.error) == (call.call_id, True)
     assert "no" in result.text
     assert [one.text for one in found if isinstance(one, Reasoning)] == ["I look"]
     assert [one.text for one in found if isinstance(one, UserText)] == ([] if name == "swe_agent" else ["fix it"])
@@ -270,7 +270,7 @@ def test_unknown_kinds_are_counted_by_name() -> None:
 
 def test_ten_megabytes_of_output_are_clipped_and_their_size_is_kept() -> None:
     rows = [*PLAIN, {"k": "tool", "s": "s", "id": "big", "tool": "Bash", "args": {}, "result": "x" * 10_000_000}]
-    big = next(one for one in events(lines(rows)) if isinstance(one, ToolResult) and one.call == "big")
+    big = next(one for one in events(lines(rows)) if isinstance(one, ToolResult) and one.call_id == "big")
     assert big.size == 10_000_000
     assert len(big.text) < 5_000
 
@@ -313,7 +313,7 @@ def test_a_real_transcript_is_read_whole(file: str, name: str, calls: int, error
     results = [one for one in found if isinstance(one, ToolResult)]
     made = [one for one in found if isinstance(one, ToolCall)]
     assert (len(made), len(results), sum(one.error for one in results)) == (calls, calls, errors)
-    assert {one.call for one in made} == {one.call for one in results}
+    assert {one.call_id for one in made} == {one.call_id for one in results}
     assert any(isinstance(one, StepComplete) for one in found)
     assert not any(path.startswith("/") for one in made for path in one.paths)
     assert (tally.broken, dict(tally.unknown)) == (0, {})

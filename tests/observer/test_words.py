@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.observer.deeds import deed
-from recollect.observer.events import Act
+from recollect.observer.events import ActionType
 from recollect.observer.fingerprint import fingerprint
 from recollect.observer.language import Turn, agent_turn, user_turn
+from recollect.observer.tool_calls import read_tool_call
 
 
 @pytest.mark.parametrize(
@@ -102,27 +102,27 @@ def test_ordinary_talk_is_no_turn(text: str) -> None:
 @pytest.mark.parametrize(
     ("command", "act", "paths", "subject"),
     [
-        ("cd /p && cat src/a.py | head", Act.READ, ("src/a.py",), None),
-        ("sed -n '1,20p' /p/a.py", Act.READ, ("a.py",), None),
-        ("sed -i 's/a b/c/' a.py", Act.EDIT, ("a.py",), None),
-        ("rg -n 'func Foo|Bar' src", Act.SEARCH, (), "func Foo|Bar"),
-        ("FOO=1 sudo curl https://x", Act.EXTERNAL, (), None),
-        ("go test ./...", Act.RUN, (), "go test ./..."),
-        ("echo 'never closed", Act.RUN, (), None),
-        ("", Act.RUN, (), ""),
+        ("cd /p && cat src/a.py | head", ActionType.READ, ("src/a.py",), None),
+        ("sed -n '1,20p' /p/a.py", ActionType.READ, ("a.py",), None),
+        ("sed -i 's/a b/c/' a.py", ActionType.EDIT, ("a.py",), None),
+        ("rg -n 'func Foo|Bar' src", ActionType.SEARCH, (), "func Foo|Bar"),
+        ("FOO=1 sudo curl https://x", ActionType.EXTERNAL, (), None),
+        ("go test ./...", ActionType.RUN, (), "go test ./..."),
+        ("echo 'never closed", ActionType.RUN, (), None),
+        ("", ActionType.RUN, (), ""),
     ],
 )
 def test_a_shell_command_is_read_as_the_deed_it_is(
-    command: str, act: Act, paths: tuple[str, ...], subject: str | None
+    command: str, act: ActionType, paths: tuple[str, ...], subject: str | None
 ) -> None:
-    done = deed("Bash", {"command": command}, "/p")
-    assert (done.act, done.paths) == (act, paths)
+    done = read_tool_call("Bash", {"command": command}, "/p")
+    assert (done.action, done.paths) == (act, paths)
     assert subject is None or done.subject == subject
 
 
 def test_a_patch_names_the_files_it_edits() -> None:
     patch = "*** Begin Patch\n*** Update File: /p/a.py\n@@\n*** Add File: b.py\n*** End Patch"
-    assert deed("apply_patch", patch, "/p").paths == ("a.py", "b.py")
+    assert read_tool_call("apply_patch", patch, "/p").paths == ("a.py", "b.py")
 
 
 @pytest.mark.parametrize(
@@ -136,4 +136,4 @@ def test_a_patch_names_the_files_it_edits() -> None:
     ],
 )
 def test_the_tools_of_gemini_cli_are_understood(tool: str, given: dict[str, str], act: str) -> None:
-    assert deed(tool, given, "/p").act == act
+    assert read_tool_call(tool, given, "/p").action == act

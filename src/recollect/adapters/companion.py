@@ -18,11 +18,7 @@ from uuid import uuid4
 
 from recollect.adapters.blocks import Blocks
 from recollect.app import Recollect
-from recollect.observer.deeds import deed
 from recollect.observer.events import (
-    RESULT_HEAD,
-    RESULT_TAIL,
-    TEXT_KEPT,
     Event,
     Outcome,
     Reasoning,
@@ -30,10 +26,10 @@ from recollect.observer.events import (
     ToolCall,
     ToolResult,
     UserText,
-    clipped,
     identity,
 )
 from recollect.observer.readers.lines import parsed
+from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, TEXT_KEPT, clip_middle, read_tool_call
 
 if TYPE_CHECKING:
     from recollect.agent.session import AgentSession
@@ -138,21 +134,21 @@ class Companion:
 
     def calls(self, tool: str, arguments: object, call: str) -> None:
         """A tool is about to run. A warning, if there is one, is said before the next call of the model."""
-        seen = self._tried(lambda: deed(tool, _read(arguments), self._root), None)
-        if seen is None:
-            return
-        event = ToolCall(
-            id=identity(self.session, self._run, "call", call),
-            session=self.session,
-            step=self._step,
-            at=self._clock(),
-            call=call,
-            tool=tool,
-            act=seen.act,
-            paths=seen.paths,
-            subject=seen.subject,
-            planned=seen.planned,
+        event = self._tried(
+            lambda: read_tool_call(
+                tool,
+                _read(arguments),
+                self._root,
+                call_id=call,
+                id=identity(self.session, self._run, "call", call),
+                session=self.session,
+                step=self._step,
+                at=self._clock(),
+            ),
+            None,
         )
+        if event is None:
+            return
         with self._lock:
             self._calls[call] = event
             self._ask(lambda agent: agent.observe(event), None)
@@ -165,8 +161,8 @@ class Companion:
             asked = self._calls.pop(call, None)
             if asked is None:
                 return
-            kept = clipped(text, RESULT_HEAD, RESULT_TAIL)
-            self._observe(ToolResult, "result", call, call=call, error=error, text=kept, size=len(text))
+            kept = clip_middle(text, RESULT_HEAD, RESULT_TAIL)
+            self._observe(ToolResult, "result", call, call_id=call, error=error, text=kept, size=len(text))
             self._due.append(self._ask(lambda agent: agent.tool_result(asked, text), ""))
 
     def thinks(self, text: str, *, tokens: int | None = None) -> None:
@@ -267,7 +263,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _clip(text: str) -> str:
-    return clipped(text, TEXT_KEPT // 2, TEXT_KEPT // 2)
+    return clip_middle(text, TEXT_KEPT // 2, TEXT_KEPT // 2)
 
 
 def _read(arguments: object) -> object:

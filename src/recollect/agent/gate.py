@@ -12,59 +12,44 @@ from recollect.core.parts import parts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Protocol
+    from typing import Any
 
     from recollect.core.known import Known
+    from recollect.observer.events import ToolCall
 
-    class Intent(Protocol):
-        """What is about to be done: an event of the observer, or what a hook was told."""
-
-        @property
-        def tool(self) -> str: ...
-
-        @property
-        def paths(self) -> tuple[str, ...]: ...
-
-        @property
-        def subject(self) -> str: ...
-
-        @property
-        def act(self) -> str: ...
-
-
-ACTS = frozenset({"edit", "run"})  # reading harms nobody
+GATED_ACTIONS = frozenset({"edit", "run"})  # reading harms nobody
 _WORDS = 0.6  # share of a trigger's words that a command must hold
 _FIRM = 0.5  # share of a command's words that a memory without trigger must speak of
 _MOST_READ = 2_000  # characters of a command
 
 
-def matching(intent: Intent, candidates: Iterable[Known]) -> list[tuple[Known, float]]:
+def matching(call: ToolCall, candidates: Iterable[Known]) -> list[tuple[Known, float]]:
     """Those that match, the firmest first."""
-    found = [(known, strength) for known in candidates if (strength := _strength(intent, known)) > 0]
+    found = [(known, strength) for known in candidates if (strength := _strength(call, known)) > 0]
     return sorted(found, key=lambda pair: (-pair[1], -pair[0].confidence, pair[0].id))
 
 
-def _strength(intent: Intent, known: Known) -> float:
+def _strength(call: ToolCall, known: Known) -> float:
     trigger = known.attributes.get("trigger")
     if isinstance(trigger, dict):
-        return _triggered(intent, trigger)
-    touched = bool(set(known.files) & set(intent.paths))
+        return _triggered(call, trigger)
+    touched = bool(set(known.files) & set(call.paths))
     if touched:
         return 0.8 + 0.2 * known.relevance
-    return known.relevance if known.relevance >= _FIRM and intent.subject else 0.0
+    return known.relevance if known.relevance >= _FIRM and call.subject else 0.0
 
 
-def _triggered(intent: Intent, trigger: Mapping[str, Any]) -> float:
+def _triggered(call: ToolCall, trigger: Mapping[str, Any]) -> float:
     """What the observer learnt matches its own tool, and its files or most of its words."""
     tool = trigger.get("tool")
-    if isinstance(tool, str) and tool and tool.casefold() != intent.tool.casefold():
+    if isinstance(tool, str) and tool and tool.casefold() != call.tool.casefold():
         return 0.0
-    if set(_texts(trigger.get("files"))) & set(intent.paths):
+    if set(_texts(trigger.get("files"))) & set(call.paths):
         return 1.0
     wanted = {word.lower() for word in _texts(trigger.get("words"))}
-    if not wanted or not intent.subject:
+    if not wanted or not call.subject:
         return 0.0
-    here = set(parts(intent.subject, most=_MOST_READ)[0])
+    here = set(parts(call.subject, most=_MOST_READ)[0])
     share = containment(wanted, here)
     return share if share >= _WORDS and len(wanted & here) >= min(2, len(wanted)) else 0.0
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recollect.agent.inject import Search
     from recollect.agent.moments import Moment
     from recollect.core.known import Known
-    from recollect.observer.deeds import Deed
+    from recollect.observer.events import ToolCall
     from recollect.store.quick import Quick
 
     Open = Callable[..., Quick]
@@ -47,27 +47,22 @@ _ENDS = 400  # characters at either end of a result that such a code is looked f
 _RESULT_READ = 20_000  # characters of a result that are looked at
 
 
-class Call:
-    """A tool call as a hook tells it."""
-
-    __slots__ = ("act", "disk", "failed", "inside", "paths", "result", "shape", "subject", "tool")
-
-    def __init__(self, tool: str, done: Deed, roots: set[str], *, result: str, failed: bool, disk: str) -> None:
-        self.tool = tool
-        self.act = done.act
-        self.paths = tuple(dict.fromkeys(path for one in done.paths if (path := _inside(one, roots))))
-        self.subject = done.subject
-        self.inside = _inside(done.inside, roots) if done.inside else ""
-        self.shape = done.shape
-        self.result = result  # its two ends
-        self.failed = failed
-        self.disk = disk  # what the disk says of it before it is made
-
-
 class Heard:
     """One event: which session, which of our events, and what it carries."""
 
-    __slots__ = ("calls", "event", "folder", "host", "key", "named", "payload", "prompt", "session", "source")
+    __slots__ = (
+        "answers",
+        "calls",
+        "event",
+        "folder",
+        "host",
+        "key",
+        "named",
+        "payload",
+        "prompt",
+        "session",
+        "source",
+    )
 
     def __init__(self, host: str, event: str, payload: Mapping[str, Any], folder: str) -> None:
         self.host = host
@@ -78,9 +73,11 @@ class Heard:
         self.prompt = text_of(payload, "prompt", "user_prompt", "userPrompt")
         self.source = text_of(payload, "source")
         roots = {root_of(folder), os.path.abspath(folder)}
-        self.calls = tuple(_call(one, event, folder, roots) for one in _told_calls(payload, event))
+        told = _told_calls(payload, event)
+        self.calls = tuple(_call(one, event, folder, roots) for one in told)
+        self.answers = tuple(_result(one, failed=event == "failed") for one in told)  # of each call: text, failed
         turn = text_of(payload, *_TURN) if event == "prompt" else ""
-        ids = turn or ",".join(filter(None, (text_of(one, *_CALL) for one in _told_calls(payload, event))))
+        ids = turn or ",".join(filter(None, (text_of(one, *_CALL) for one in told)))
         self.named = bool(ids)
         what = ids or f"{self.source}|{self.prompt}|{[(one.tool, one.subject, one.paths) for one in self.calls]}"
         self.key = digest(f"{self.session}\x1f{event}\x1f{what}")
@@ -174,7 +171,7 @@ class Hook:
         from recollect.agent.watchful import follow
 
         spoken = own(heard.prompt) if heard.event == "prompt" and heard.source in _SPOKEN else ""
-        follow(heard.event, heard.calls, spoken, spool, story)
+        follow(heard.event, heard.calls, heard.answers, spoken, spool, story)
 
     def _chosen(self, heard: Heard, teller: Teller, moment: Moment, story: Story) -> list[Known]:
         began, counts = story.began or self._now, story.counts
@@ -187,11 +184,11 @@ class Hook:
         if moment is STEP:
             return teller.for_step(heard.calls, step=counts.get("step", 0), since=began)
         found: list[Known] = []
-        for call in heard.calls:
+        for call, (text, failed) in zip(heard.calls, heard.answers, strict=True):
             if moment is BEFORE:
                 found += teller.for_action(call)
             else:
-                found += teller.for_result(call, call.result, failed=call.failed)
+                found += teller.for_result(call, text, failed=failed)
         if moment is TOOL_RESULT and self._steps_after_tool and not found:
             done = counts.get("after", 0) + counts.get("failed", 0)
             found = teller.for_step(heard.calls, step=done, since=began)
@@ -269,22 +266,22 @@ def _told_calls(payload: Mapping[str, Any], event: str) -> list[Mapping[str, Any
     return []
 
 
-def _call(told: Mapping[str, Any], event: str, folder: str, roots: set[str]) -> Call:
+def _call(told: Mapping[str, Any], event: str, folder: str, roots: set[str]) -> ToolCall:
     tool = text_of(told, "tool_name", "toolName", "tool", "name")[:80] or "?"
     given = told.get("tool_input", told.get("toolInput", told.get("tool_info", told.get("args"))))
     if isinstance(given, str) and given[:1] in "{[":
         given = _parsed(given)
-    from recollect.observer.deeds import deed, is_shell  # a prompt does without
+    from recollect.observer.tool_calls import is_shell, read_tool_call  # a prompt does without
 
-    done = deed(tool, given, None)
-    result, failed = _result(told)
-    disk = ""
-    touched = next(iter(done.paths), done.inside)
+    call = read_tool_call(tool, given, None)
+    touched = next(iter(call.paths), call.inside)
     if event == "before" and touched and isinstance(given, dict) and not is_shell(tool):
         from recollect.agent.disk import looked
 
-        disk = looked(touched, given, folder=folder, roots=roots)
-    return Call(tool, done, roots, result=result, failed=failed or event == "failed", disk=disk)
+        call.disk = looked(touched, given, folder=folder, roots=roots)
+    call.paths = tuple(dict.fromkeys(path for one in call.paths if (path := _inside(one, roots))))
+    call.inside = _inside(call.inside, roots) if call.inside else ""
+    return call
 
 
 def _inside(path: str, roots: set[str]) -> str:
@@ -299,12 +296,12 @@ def _inside(path: str, roots: set[str]) -> str:
     return ""
 
 
-def _result(told: Mapping[str, Any]) -> tuple[str, bool]:
+def _result(told: Mapping[str, Any], *, failed: bool) -> tuple[str, bool]:
     """The text of a result, its two ends, and whether it failed."""
     answer = told.get("tool_response", told.get("tool_output", told.get("error", told.get("toolResponse"))))
     if isinstance(answer, str) and answer[:1] == "{" and len(answer) < 200_000:
         answer = _parsed(answer)
-    failed = bool(told.get("error") or told.get("is_error"))
+    failed = failed or bool(told.get("error") or told.get("is_error"))
     if isinstance(answer, dict):
         failed = failed or bool(answer.get("is_error") or answer.get("isError") or answer.get("error"))
         file = answer.get("file")

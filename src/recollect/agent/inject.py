@@ -27,8 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from recollect.agent.gate import Intent
     from recollect.core.known import Known
+    from recollect.observer.events import ToolCall
     from recollect.store.quick import Quick
 
     Search = Callable[[str, Iterable[str], int], Sequence[Known]]
@@ -67,41 +67,41 @@ class Teller:
         found = [*self._relevant(prompt, TOLD, 2 * moment.most), *named]
         return [*resumed, *told(found, moment, level=self._level, given=self._given)]
 
-    def for_result(self, deed: Intent, text: str, *, failed: bool) -> list[Known]:
+    def for_result(self, call: ToolCall, text: str, *, failed: bool) -> list[Known]:
         """What is known to go wrong with the files a call touched; after a failure, what is known of that failure."""
-        found = list(self._reader.about(deed.paths, WARNINGS, limit=24)) if deed.paths else []
+        found = list(self._reader.about(call.paths, WARNINGS, limit=24)) if call.paths else []
         if failed:
-            cause = f"{deed.subject} {text[:_SAID]} {text[-_SAID:] if len(text) > _SAID else ''}"
+            cause = f"{call.subject} {text[:_SAID]} {text[-_SAID:] if len(text) > _SAID else ''}"
             found = [*self._relevant(cause, WARNINGS, 6), *found]
         return told(found, TOOL_RESULT, level=self._level, given=self._given)
 
-    def for_step(self, deeds: Sequence[Intent], *, step: int, since: int) -> list[Known]:
+    def for_step(self, calls: Sequence[ToolCall], *, step: int, since: int) -> list[Known]:
         """Between two steps, from the fifth on: traps of files just touched, what was just written down by this
         session or another, the answer to a search. The first of the three that has something."""
         if step < FIRST_STEP:
             return []
-        files = {path for deed in deeds if deed.act in ("read", "edit") for path in deed.paths}
+        files = {path for call in calls if call.action in ("read", "edit") for path in call.paths}
         if files and (found := self._chosen(self._reader.about(files, WARNINGS, limit=24))):
             return found
         if found := self._chosen(self._reader.fresh(since, limit=8)):
             return found
-        for deed in list(deeds)[-3:]:
-            if deed.act == "search" and deed.subject:
-                answers = [one for one in self._search(deed.subject, TOLD, 6) if one.relevance >= ANSWERS]
+        for call in list(calls)[-3:]:
+            if call.action == "search" and call.subject:
+                answers = [one for one in self._search(call.subject, TOLD, 6) if one.relevance >= ANSWERS]
                 if found := self._chosen(answers):
                     return found[:1]
         return []
 
-    def for_action(self, deed: Intent) -> list[Known]:
+    def for_action(self, call: ToolCall) -> list[Known]:
         """The one warning before an edit or a command."""
-        from recollect.agent.gate import ACTS, matching  # the other moments do without
+        from recollect.agent.gate import GATED_ACTIONS, matching  # the other moments do without
 
-        if deed.act not in ACTS:
+        if call.action not in GATED_ACTIONS:
             return []
-        found = list(self._reader.about(deed.paths, WARNINGS, limit=24)) if deed.paths else []
-        if deed.act == "run" and deed.subject:
-            found += self._search(deed.subject, WARNINGS, 8)
-        return told((known for known, _ in matching(deed, found)), BEFORE, level=self._level, given=self._given)
+        found = list(self._reader.about(call.paths, WARNINGS, limit=24)) if call.paths else []
+        if call.action == "run" and call.subject:
+            found += self._search(call.subject, WARNINGS, 8)
+        return told((known for known, _ in matching(call, found)), BEFORE, level=self._level, given=self._given)
 
     def work_state(self) -> list[Known]:
         """Where an earlier session stopped, if that was lately and nothing from outside is in it."""

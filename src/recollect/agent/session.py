@@ -113,7 +113,7 @@ class AgentSession:
     def tool_result(self, call: ToolCall, text: str) -> str:
         """What is known to go wrong with the files this call touched, or of the way it failed."""
         self._noticed(call)
-        failed = call.call in self._failed
+        failed = call.call_id in self._failed
         return self._at(
             TOOL_RESULT, lambda teller: self._rendered(teller.for_result(call, text, failed=failed), TOOL_RESULT)
         )
@@ -179,7 +179,7 @@ class AgentSession:
             if isinstance(event, ToolCall):
                 self._noticed(event)
             elif isinstance(event, ToolResult) and event.error:
-                self._failed.append(event.call)
+                self._failed.append(event.call_id)
             elif isinstance(event, Reasoning):
                 self._last_words = event.text
             elif isinstance(event, StepComplete):

@@ -16,27 +16,16 @@ from recollect.privacy.fence import block, item
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Protocol
 
     from recollect.agent.spool import Spool, Story
+    from recollect.observer.events import ToolCall
     from recollect.observer.foresee import Match
-    from recollect.observer.traits import Looked
     from recollect.store.quick import Quick
-
-    class Answered(Looked, Protocol):
-        """A call with what came of it, once that is known."""
-
-        @property
-        def result(self) -> str: ...
-
-        @property
-        def failed(self) -> bool: ...
-
 
 HEAD = "failed before"
 
 
-def foreseen(call: Looked, reader: Quick, spool: Spool, story: Story, *, level: str, now: int) -> Match | None:
+def foreseen(call: ToolCall, reader: Quick, spool: Spool, story: Story, *, level: str, now: int) -> Match | None:
     """The failure to warn of before a call, claimed for this process. Nobody confirmed it, so careful projects are not
     told."""
     if level == CAUTIOUS:
@@ -70,8 +59,11 @@ def told(match: Match, *, nonce: str) -> str:
     return "" if commands(text) else block([item(1, HEAD, text, limit=BEFORE.text)], nonce=nonce)
 
 
-def follow(event: str, calls: Sequence[Answered], prompt: str, spool: Spool, story: Story) -> None:
-    """Note an event in the session's slate: constant work, however long the session is."""
+def follow(
+    event: str, calls: Sequence[ToolCall], answers: Sequence[tuple[str, bool]], prompt: str, spool: Spool, story: Story
+) -> None:
+    """Note an event in the session's slate: constant work, however long the session is. `answers` are, for each call,
+    what its tool said and whether the host says it failed."""
     slate = Slate(spool.slate)
     if story.events == 1:
         slate.begin()
@@ -81,18 +73,18 @@ def follow(event: str, calls: Sequence[Answered], prompt: str, spool: Spool, sto
         return
     with slate as notes:
         if event in ("before", "after", "failed", "prompt"):
-            from recollect.observer.answers import RESULT_HEAD, RESULT_TAIL, clipped, judged
+            from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, clip_middle, judge_answer
             from recollect.observer.traits import Situation
 
             situation = Situation(notes=notes)
             if event == "prompt" and prompt:
                 situation.spoken(prompt)
-            for call in calls:
+            for call, (answer, failed) in zip(calls, answers, strict=True):
                 if event == "before":
                     situation.called()
                 else:
-                    error, rejected = judged(call.result, error=call.failed)
-                    text = clipped(call.result, RESULT_HEAD, RESULT_TAIL)
+                    error, rejected = judge_answer(answer, error=failed)
+                    text = clip_middle(answer, RESULT_HEAD, RESULT_TAIL)
                     situation.answered(call, text, error=error, rejected=rejected)
         notes.heard()
 

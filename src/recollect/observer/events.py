@@ -1,20 +1,25 @@
-"""What an agent did, one event at a time, in the same few shapes whichever program wrote the transcript.
+"""What an agent did, one event at a time, in the same few shapes whichever program told of it.
 
-Events are values: readers make them, detectors look at them, nobody changes them. They know nothing of transcripts.
+A `ToolCall` is the one type of a tool call from the hook to the signal. Events are values that nobody changes once
+made; they know nothing of transcripts. Plain classes, because a hook process has no time for dataclasses.
 """
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from enum import StrEnum
 
-from recollect.observer.acts import Act as Act
-from recollect.observer.answers import RESULT_HEAD as RESULT_HEAD
-from recollect.observer.answers import RESULT_TAIL as RESULT_TAIL
-from recollect.observer.answers import clipped as clipped
 
-TEXT_KEPT = 8000  # characters of what was said; the lesson of a long text stands at its ends
+class ActionType(StrEnum):
+    """What a tool call does to the project, whatever its host calls the tool."""
+
+    READ = "read"
+    EDIT = "edit"
+    SEARCH = "search"
+    LIST = "list"
+    RUN = "run"
+    PLAN = "plan"
+    EXTERNAL = "external"
+    OTHER = "other"
 
 
 class Outcome(StrEnum):
@@ -26,77 +31,178 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Value:
+    """A plain class that is equal to another when its parts are, the slots of its bases included."""
+
+    __slots__: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.parts = (*cls.parts, *cls.__slots__)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and all(getattr(self, part) == getattr(other, part) for part in self.parts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{part}={getattr(self, part)!r}' for part in self.parts)})"
+
+
+class Event(Value):
     """One thing that happened: `id` is the same on every replay, `at` is seconds since 1970 where known."""
 
-    id: str
-    session: str
-    step: int
-    at: float | None = None
-    agent: str = ""
+    __slots__ = ("agent", "at", "id", "session", "step")
+
+    def __init__(self, *, id: str, session: str, step: int, at: float | None = None, agent: str = "") -> None:
+        self.id = id
+        self.session = session
+        self.step = step
+        self.at = at
+        self.agent = agent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall(Event):
     """A tool was asked for: `paths` are project files, `subject` its pattern, command or address.
 
-    `inside` is where a search looks, `shape` the look of the text an edit replaces, `disk` what the disk said of it
-    before, where somebody looked.
+    `call_id` is the host's name for the call, which its result repeats. `inside` is where a search looks, `shape` the
+    look of the text an edit replaces, `planned` the items of a plan, `disk` what the disk said of the call before it
+    was made, where somebody looked.
     """
 
-    call: str
-    tool: str
-    act: Act
-    paths: tuple[str, ...] = ()
-    subject: str = ""
-    inside: str = ""
-    shape: str = ""
-    planned: int = 0
-    disk: str = ""
+    __slots__ = ("action", "call_id", "disk", "inside", "paths", "planned", "shape", "subject", "tool")
+
+    def __init__(
+        self,
+        *,
+        tool: str,
+        action: ActionType,
+        paths: tuple[str, ...] = (),
+        subject: str = "",
+        inside: str = "",
+        shape: str = "",
+        planned: int = 0,
+        disk: str = "",
+        call_id: str = "",
+        id: str = "",
+        session: str = "",
+        step: int = 0,
+        at: float | None = None,
+        agent: str = "",
+    ) -> None:
+        super().__init__(id=id, session=session, step=step, at=at, agent=agent)
+        self.tool = tool
+        self.action = action
+        self.paths = paths
+        self.subject = subject
+        self.inside = inside
+        self.shape = shape
+        self.planned = planned
+        self.disk = disk
+        self.call_id = call_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult(Event):
     """A tool answered. `text` is clipped, `size` is the whole length; `rejected` means a person said no."""
 
-    call: str
-    error: bool = False
-    rejected: bool = False
-    text: str = ""
-    size: int = 0
+    __slots__ = ("call_id", "error", "rejected", "size", "text")
+
+    def __init__(
+        self,
+        *,
+        call_id: str,
+        error: bool = False,
+        rejected: bool = False,
+        text: str = "",
+        size: int = 0,
+        id: str = "",
+        session: str = "",
+        step: int = 0,
+        at: float | None = None,
+        agent: str = "",
+    ) -> None:
+        super().__init__(id=id, session=session, step=step, at=at, agent=agent)
+        self.call_id = call_id
+        self.error = error
+        self.rejected = rejected
+        self.text = text
+        self.size = size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Reasoning(Event):
     """What the agent said or thought."""
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(
+        self, *, text: str, id: str, session: str, step: int, at: float | None = None, agent: str = ""
+    ) -> None:
+        super().__init__(id=id, session=session, step=step, at=at, agent=agent)
+        self.text = text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UserText(Event):
     """What a person said; `branch` is that of the work tree then, where the host tells."""
 
-    text: str
-    branch: str = ""
+    __slots__ = ("branch", "text")
+
+    def __init__(
+        self,
+        *,
+        text: str,
+        branch: str = "",
+        id: str,
+        session: str,
+        step: int,
+        at: float | None = None,
+        agent: str = "",
+    ) -> None:
+        super().__init__(id=id, session=session, step=step, at=at, agent=agent)
+        self.text = text
+        self.branch = branch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StepComplete(Event):
     """A step ended; `tokens` is the size of the context then, where the host tells."""
 
-    tokens: int | None = None
+    __slots__ = ("tokens",)
+
+    def __init__(
+        self,
+        *,
+        tokens: int | None = None,
+        id: str,
+        session: str,
+        step: int,
+        at: float | None = None,
+        agent: str = "",
+    ) -> None:
+        super().__init__(id=id, session=session, step=step, at=at, agent=agent)
+        self.tokens = tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionComplete(Event):
     """The session ended."""
 
-    outcome: Outcome = Outcome.UNKNOWN
+    __slots__ = ("outcome",)
+
+    def __init__(
+        self,
+        *,
+        outcome: Outcome = Outcome.UNKNOWN,
+        id: str,
+        session: str,
+        step: int,
+        at: float | None = None,
+        agent: str = "",
+    ) -> None:
+        super().__init__(id=id, session=session, step=step, at=at, agent=agent)
+        self.outcome = outcome
 
 
 def identity(*parts: object) -> str:
-    """The id of an event from what makes it that event: the same parts give the same id on every replay."""
+    """An id made from what makes a thing that thing: the same parts give the same id on every replay."""
+    from hashlib import blake2b  # a hook makes no ids and has no time for it
+
     joined = "\x1f".join(str(part) for part in parts).encode("utf-8", "replace")
-    return hashlib.blake2b(joined, digest_size=8).hexdigest()
+    return blake2b(joined, digest_size=8).hexdigest()

@@ -7,30 +7,20 @@ is the greater of two shares of earlier experience: calls like this that failed,
 from __future__ import annotations
 
 from recollect.core.digest import digest
+from recollect.observer.events import Value
 from recollect.observer.traits import Situation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from recollect.observer.traits import Looked
+    from recollect.observer.events import ToolCall
 
 BARS = (0.10, 0.13, 0.16, 0.20, 0.23, 0.26, 0.30, 0.34, 0.38, 0.42, 0.46, 0.50, 0.55, 0.60, 0.70, 0.80)  # likelihoods
 FIRST_BAR = 0.34  # until enough was observed to choose one
 BUDGET = 3.0  # warnings in a hundred calls that the bar is chosen for
 WINDOW = 40  # sessions it is chosen on: projects change
 ENOUGH = 200  # calls of them
-
-
-class Value:
-    """Equal when its parts are; a plain class, because the hook process has no time for dataclasses."""
-
-    __slots__: tuple[str, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and all(getattr(self, one) == getattr(other, one) for one in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class Trouble(Value):
@@ -103,7 +93,7 @@ class Match(Value):
 
 
 def matching(
-    call: Looked,
+    call: ToolCall,
     patterns: Sequence[Pattern],
     *,
     situation: Situation | None = None,

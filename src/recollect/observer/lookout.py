@@ -9,7 +9,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from recollect.core.observed import TraitSeen
-from recollect.observer.events import Act, Event, ToolCall, ToolResult
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.fingerprint import fingerprint
 from recollect.observer.foresee import BARS, Match, Pattern, matching
 from recollect.observer.foresee_errors import WHOLE
@@ -84,7 +84,7 @@ class Lookout:
                     break
 
     def _call(self, call: ToolCall) -> None:
-        self._outside = self._outside or call.act is Act.EXTERNAL
+        self._outside = self._outside or call.action is ActionType.EXTERNAL
         traits = (Trait(WHOLE, ""), *dict.fromkeys(self.situation.traits(call)))
         for sort, what, state in traits:
             met = self._met.get((call.tool, sort, what, state))
@@ -96,10 +96,10 @@ class Lookout:
             met.clean += not self._outside
         if len(self._asked) >= FAILURES:
             del self._asked[next(iter(self._asked))]
-        self._asked[call.call] = (call.tool, traits)
+        self._asked[call.call_id] = (call.tool, traits)
 
     def _answer(self, answer: ToolResult) -> None:
-        tool, traits = self._asked.pop(answer.call, ("", ()))
+        tool, traits = self._asked.pop(answer.call_id, ("", ()))
         if not answer.error or answer.rejected:
             return
         mark = fingerprint(answer.text).key if traits else ""

@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.core.errors import CheckpointUnreadable
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, Outcome, SessionComplete, ToolCall, ToolResult
+from recollect.observer.events import ActionType, Event, Outcome, SessionComplete, ToolCall, ToolResult
 from recollect.observer.signals import DETECTORS, detectors
 from recollect.observer.signals.note import Detector, Note, Signal
 
@@ -146,7 +146,7 @@ class Pad:
         return pad
 
     def _notice(self, event: Event) -> None:
-        if isinstance(event, ToolCall) and event.act is Act.EXTERNAL:
+        if isinstance(event, ToolCall) and event.action is ActionType.EXTERNAL:
             if self._outside is None or event.step < self._outside[0]:
                 self._outside = (event.step, f"{event.tool} {event.subject}".strip()[:200])
         elif isinstance(event, SessionComplete):

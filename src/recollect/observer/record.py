@@ -14,11 +14,11 @@ from typing import Any
 from recollect.core.likeness import jaccard
 from recollect.core.observed import CallsSeen, ErrorSeen, FileSeen, PairSeen, SequenceSeen
 from recollect.observer import gate
-from recollect.observer.deeds import command_name, command_words, is_shell
-from recollect.observer.events import Act, Event, ToolCall, ToolResult, UserText
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
 from recollect.observer.fingerprint import fingerprint
 from recollect.observer.language import is_request
 from recollect.observer.signals.tool_sequence import label
+from recollect.observer.tool_calls import command_name, command_words, is_shell
 from recollect.privacy.scan import redact
 
 FILES, PAIRS, TROUBLES, CALLS, SEQUENCES = 2_000, 4_000, 400, 400, 400  # of each that one session may add
@@ -120,11 +120,11 @@ class Recorder:
         self.calls += 1
         self.planned = max(self.planned, call.planned)
         _room(self._asked, _OPEN)
-        self._asked[call.call] = call
+        self._asked[call.call_id] = call
         kind = _kind(call)
         if kind in self._counts or len(self._counts) < CALLS:
             self._counts.setdefault(kind, [0, 0])[0] += 1
-        if call.act in (Act.READ, Act.EDIT):
+        if call.action in (ActionType.READ, ActionType.EDIT):
             for path in call.paths[:_LATELY]:
                 self._touched(path, call)
         self._order(call)
@@ -137,8 +137,8 @@ class Recorder:
             known = self._files[path] = _File(call.step, call.step)
         known.last = max(known.last, call.step)
         known.first = min(known.first, call.step)
-        known.reads += call.act is Act.READ
-        known.edits += call.act is Act.EDIT
+        known.reads += call.action is ActionType.READ
+        known.edits += call.action is ActionType.EDIT
         at = call.at or 0.0
         for other, (step, moment) in self._lately.items():
             if other != path and 0 <= call.step - step <= gate.TOGETHER:
@@ -157,7 +157,7 @@ class Recorder:
         pair.add(forward=key[0] == first, steps=steps, seconds=seconds)
 
     def _order(self, call: ToolCall) -> None:
-        if call.act is Act.PLAN:
+        if call.action is ActionType.PLAN:
             return
         self._tools = [*self._tools, label(call)][-gate.SEQUENCE :]
         if len(self._tools) == gate.SEQUENCE and len(set(self._tools)) >= gate.SEQUENCE_TOOLS:
@@ -169,7 +169,7 @@ class Recorder:
 
     def _answered(self, answer: ToolResult) -> None:
         self.tokens += answer.size // gate.TOKEN
-        call = self._asked.pop(answer.call, None)
+        call = self._asked.pop(answer.call_id, None)
         if call is None or answer.rejected:
             return
         if answer.error:
@@ -202,7 +202,7 @@ class Recorder:
         for like in [like for like, waiting in self._waiting.items() if _remedies(call, like, waiting)]:
             self._remedied(self._waiting.pop(like), call)
         for like, waiting in self._waiting.items():
-            if len(waiting.deeds) < _BETWEEN and call.act is not Act.PLAN:
+            if len(waiting.deeds) < _BETWEEN and call.action is not ActionType.PLAN:
                 self._waiting[like] = replace(waiting, deeds=(*waiting.deeds, _deed(call)))
 
     def _remedied(self, done: _Awaited, call: ToolCall) -> None:
@@ -259,7 +259,7 @@ def safe(text: str) -> str:
 
 
 def _kind(call: ToolCall) -> tuple[str, str]:
-    return call.tool, command_name(call.subject) if is_shell(call.tool) and call.act is not Act.SEARCH else ""
+    return call.tool, command_name(call.subject) if is_shell(call.tool) and call.action is not ActionType.SEARCH else ""
 
 
 def _like(call: ToolCall) -> tuple[str, str]:
@@ -269,7 +269,11 @@ def _like(call: ToolCall) -> tuple[str, str]:
 
 
 def _command(call: ToolCall) -> frozenset[str]:
-    return frozenset(command_words(call.subject)) if is_shell(call.tool) and call.act is not Act.SEARCH else frozenset()
+    return (
+        frozenset(command_words(call.subject))
+        if is_shell(call.tool) and call.action is not ActionType.SEARCH
+        else frozenset()
+    )
 
 
 def _remedies(call: ToolCall, like: tuple[str, str], waiting: _Awaited) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.text import clean, excerpt
-from recollect.observer.paths import relative
 from recollect.observer.qa import SERIOUS, Finding, Severity
+from recollect.observer.tool_calls import relative_path
 
 _SEVERITIES: Mapping[str, Severity] = {
     "critical": "critical", "blocker": "critical", "high": "high", "severe": "high", "major": "high", "error": "high",
@@ -80,4 +80,4 @@ def _files(item: Mapping[str, Any]) -> tuple[str, ...]:
         named += held if isinstance(held, list) else []
     plain = [one.get("file") or one.get("path") if isinstance(one, Mapping) else one for one in named]
     texts = [one.partition(":")[0] if one[1:2] != ":" else one for one in plain if isinstance(one, str) and one]
-    return tuple(dict.fromkeys(path for one in texts if (path := relative(one, None)) is not None))[:20]
+    return tuple(dict.fromkeys(path for one in texts if (path := relative_path(one, None)) is not None))[:20]

@@ -10,39 +10,15 @@ from collections import namedtuple
 from functools import lru_cache
 
 from recollect.core.lazy import Lazy
-from recollect.observer.acts import Act
-from recollect.observer.deeds import command_name, is_shell
+from recollect.observer.events import ActionType, ToolCall, ToolResult, UserText
+from recollect.observer.tool_calls import command_name, is_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container
     from typing import NamedTuple, Protocol
 
-    from recollect.observer.events import Event, ToolCall
-
-    class Looked(Protocol):
-        """A call as far as its looks go: an event of the observer, or what a hook was told."""
-
-        @property
-        def tool(self) -> str: ...
-
-        @property
-        def act(self) -> Act: ...
-
-        @property
-        def paths(self) -> tuple[str, ...]: ...
-
-        @property
-        def subject(self) -> str: ...
-
-        @property
-        def inside(self) -> str: ...
-
-        @property
-        def shape(self) -> str: ...
-
-        @property
-        def disk(self) -> str: ...
+    from recollect.observer.events import Event
 
     class Notes(Protocol):
         """Where a situation keeps what it saw: numbers by kind and name, -1 where nothing was put."""
@@ -108,15 +84,13 @@ class Situation:
 
     def see(self, event: Event) -> None:
         """Take one event in; a call after its traits were asked for."""
-        from recollect.observer.events import ToolCall, ToolResult, UserText  # whoever has events has loaded them
-
         if isinstance(event, ToolCall):
             self.called()
             if len(self._asked) >= _OPEN:
                 del self._asked[next(iter(self._asked))]
-            self._asked[event.call] = event
+            self._asked[event.call_id] = event
         elif isinstance(event, ToolResult):
-            self.answered(self._asked.pop(event.call, None), event.text, error=event.error, rejected=event.rejected)
+            self.answered(self._asked.pop(event.call_id, None), event.text, error=event.error, rejected=event.rejected)
         elif isinstance(event, UserText):
             self.spoken(event.text)
 
@@ -124,7 +98,7 @@ class Situation:
         """A call was made."""
         self._notes.put("count", "calls", self._calls + 1)
 
-    def answered(self, call: Looked | None, text: str, *, error: bool, rejected: bool) -> None:
+    def answered(self, call: ToolCall | None, text: str, *, error: bool, rejected: bool) -> None:
         """A call was answered, one that is known unless it was too long ago."""
         self._notice(text)
         if call is not None and not rejected:
@@ -139,17 +113,17 @@ class Situation:
     def _calls(self) -> int:
         return max(0, self._notes.get("count", "calls"))
 
-    def traits(self, call: Looked) -> tuple[Trait, ...]:
+    def traits(self, call: ToolCall) -> tuple[Trait, ...]:
         """The traits of a call that is about to be made, the broadest first."""
         if is_shell(call.tool):
             found = commands(call.subject)
             return tuple(Trait("command", name, self._running(name, told=told)) for name, told in found)
-        if call.paths and call.act in (Act.READ, Act.EDIT):
+        if call.paths and call.action in (ActionType.READ, ActionType.EDIT):
             return self._touching(call)
         if call.inside:
             state = self._standing(call.inside)
             return Trait("state", state), Trait("file", call.inside, state), *_looked(call)
-        if call.subject and call.act is Act.OTHER:
+        if call.subject and call.action is ActionType.OTHER:
             return (Trait("subject", call.subject[:_SUBJECT]),)
         return (Trait("any", ""),)
 
@@ -160,10 +134,10 @@ class Situation:
         edited = "edited" if self._notes.get("count", "changed") > ran else "same"
         return f"{'told' if told else 'hidden'} {edited} {before}"
 
-    def _touching(self, call: Looked) -> tuple[Trait, ...]:
+    def _touching(self, call: ToolCall) -> tuple[Trait, ...]:
         path = call.paths[0]
         ending = path.rsplit("/", 1)[-1].rpartition(".")[2]
-        state = self._editing(path) if call.act is Act.EDIT else self._standing(path)
+        state = self._editing(path) if call.action is ActionType.EDIT else self._standing(path)
         found = [Trait("state", state), Trait("file", path, state)]
         if call.shape:
             found.append(Trait("shape", f"{ending} {call.shape}"))
@@ -180,17 +154,17 @@ class Situation:
             return "seen"
         return "known" if path in self._known else "new"
 
-    def _done(self, call: Looked, *, error: bool) -> None:
+    def _done(self, call: ToolCall, *, error: bool) -> None:
         calls = self._calls
         if is_shell(call.tool):
             for name, _ in commands(call.subject):
                 self._notes.put("ran", name, calls)
                 self._notes.put("failed", name, int(error))
-        if error or call.act not in (Act.READ, Act.EDIT):
+        if error or call.action not in (ActionType.READ, ActionType.EDIT):
             return
         for path in call.paths:
-            self._notes.put("read" if call.act is Act.READ else "edited", path, calls)
-        if call.act is Act.EDIT:
+            self._notes.put("read" if call.action is ActionType.READ else "edited", path, calls)
+        if call.action is ActionType.EDIT:
             self._notes.put("count", "changed", calls)
 
     def _notice(self, text: str) -> None:
@@ -210,7 +184,7 @@ class Situation:
             self._notes.put("count", "seen", noticed)
 
 
-def _looked(call: Looked) -> tuple[Trait, ...]:
+def _looked(call: ToolCall) -> tuple[Trait, ...]:
     return (Trait("disk", call.disk),) if call.disk else ()
 
 

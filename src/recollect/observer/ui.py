@@ -76,8 +76,8 @@ class Screen:
         """Take one event in."""
         if isinstance(event, ToolCall) and drives(event.tool):
             _room(self._asked)
-            self._asked[event.call] = event
-        elif isinstance(event, ToolResult) and (call := self._asked.pop(event.call, None)) is not None:
+            self._asked[event.call_id] = event
+        elif isinstance(event, ToolResult) and (call := self._asked.pop(event.call_id, None)) is not None:
             if event.error and not event.rejected:
                 _room(self._tries)
                 self._tries.setdefault(_deed(call), (call, telling_line(event.text), self._count))

@@ -62,13 +62,13 @@ class Watch:
         """Take one event in. An answer that comes before its call waits for it."""
         if event.session != self.session:
             return
-        if isinstance(event, ToolResult) and event.call not in self._callers:
+        if isinstance(event, ToolResult) and event.call_id not in self._callers:
             if len(self._early) < EARLY:
-                self._early[event.call] = event
+                self._early[event.call_id] = event
             return
         self._take(event)
-        if isinstance(event, ToolCall) and event.call in self._early:
-            self._take(self._early.pop(event.call))
+        if isinstance(event, ToolCall) and event.call_id in self._early:
+            self._take(self._early.pop(event.call_id))
 
     @property
     def outside(self) -> tuple[int, str] | None:
@@ -169,9 +169,9 @@ class Watch:
         if isinstance(event, ToolCall):
             if len(self._callers) > 20_000:
                 del self._callers[next(iter(self._callers))]
-            self._callers[event.call] = event.agent
+            self._callers[event.call_id] = event.agent
         elif isinstance(event, ToolResult):
-            return self._callers.get(event.call, event.agent)
+            return self._callers.get(event.call_id, event.agent)
         return event.agent
 
     def _pad(self, agent: str) -> Pad:
@@ -188,8 +188,8 @@ class Watch:
         if isinstance(event, SessionComplete):
             self._outcome = event.outcome if event.outcome is not Outcome.UNKNOWN else self._outcome
         elif isinstance(event, ToolCall) and tested(event.subject):
-            self._testing = event.call
-        elif isinstance(event, ToolResult) and event.call == self._testing:
+            self._testing = event.call_id
+        elif isinstance(event, ToolResult) and event.call_id == self._testing:
             self._tests_failed = event.error
 
 

@@ -12,12 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.observer.answers import judged
-from recollect.observer.deeds import deed
 from recollect.observer.events import (
-    RESULT_HEAD,
-    RESULT_TAIL,
-    TEXT_KEPT,
     Outcome,
     Reasoning,
     SessionComplete,
@@ -25,9 +20,9 @@ from recollect.observer.events import (
     ToolCall,
     ToolResult,
     UserText,
-    clipped,
     identity,
 )
+from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, TEXT_KEPT, clip_middle, judge_answer, read_tool_call
 from recollect.privacy.fence import own_words
 
 LONGEST = 64_000_000  # characters of one line; more is counted as broken
@@ -141,19 +136,17 @@ class Maker:
         self, key: str, tool: str, arguments: object, *, at: float | None, agent: str = "", disk: str = ""
     ) -> ToolCall:
         self.tally.events += 1
-        done = deed(tool, arguments, self.root)
-        return ToolCall(id=self._id("call", key, at), session=self.session, step=self.step, at=at, agent=agent,
-                        call=key, tool=tool[:80] or "?", act=done.act, paths=done.paths, subject=done.subject,
-                        inside=done.inside, shape=done.shape, planned=done.planned, disk=disk)  # fmt: skip
+        return read_tool_call(tool, arguments, self.root, call_id=key, disk=disk, id=self._id("call", key, at),
+                              session=self.session, step=self.step, at=at, agent=agent)  # fmt: skip
 
     def result(
         self, key: str, text: str, *, error: bool, at: float | None, agent: str = "", size: int | None = None
     ) -> ToolResult:
         self.tally.events += 1
         text = own_words(text)
-        error, rejected = judged(text, error=error)
+        error, rejected = judge_answer(text, error=error)
         return ToolResult(id=self._id("result", key, at), session=self.session, step=self.step, at=at, agent=agent,
-                          call=key, error=error, rejected=rejected, text=clipped(text, RESULT_HEAD, RESULT_TAIL),
+                          call_id=key, error=error, rejected=rejected, text=clip_middle(text, RESULT_HEAD, RESULT_TAIL),
                           size=len(text) if size is None else size)  # fmt: skip
 
     def reasoning(self, key: str, text: str, *, at: float | None, agent: str = "") -> Iterator[Reasoning]:
@@ -161,14 +154,14 @@ class Maker:
         if text.strip():
             self.tally.events += 1
             yield Reasoning(id=self._id("reasoning", key or text, at), session=self.session, step=self.step, at=at,
-                            agent=agent, text=clipped(text, TEXT_KEPT // 2, TEXT_KEPT // 2))  # fmt: skip
+                            agent=agent, text=clip_middle(text, TEXT_KEPT // 2, TEXT_KEPT // 2))  # fmt: skip
 
     def user(self, key: str, text: str, *, at: float | None) -> Iterator[UserText]:
         text = own_words(text)
         if text.strip():
             self.tally.events += 1
             yield UserText(id=self._id("user", key or text, at), session=self.session, step=self.step, at=at,
-                           text=clipped(text, TEXT_KEPT // 2, TEXT_KEPT // 2), branch=self.branch)  # fmt: skip
+                           text=clip_middle(text, TEXT_KEPT // 2, TEXT_KEPT // 2), branch=self.branch)  # fmt: skip
 
     def stepped(self, *, at: float | None, tokens: int | None = None) -> StepComplete:
         self.tally.events += 1

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.observed import Contribution, SignalSeen
-from recollect.observer.deeds import command_name, is_shell
 from recollect.observer.hunch import Hunch, Sighting
 from recollect.observer.past import Past
 from recollect.observer.readings.troubles import passes
 from recollect.observer.signals.self_correction import FAILED
+from recollect.observer.tool_calls import command_name, is_shell
 from recollect.observer.wording import at, code, plain_command, quote
 
 _NAME = "self_correction"

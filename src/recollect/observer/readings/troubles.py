@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.observed import Contribution, ErrorSeen
-from recollect.observer.deeds import command_name
 from recollect.observer.hunch import Hunch
 from recollect.observer.past import Past
 from recollect.observer.record import SAME_FILE, THEN
+from recollect.observer.tool_calls import command_name
 from recollect.observer.wording import code, deeds, plain_command, quote
 
 _LONG_REMEDY = 140  # characters; what is longer holds for one occasion only

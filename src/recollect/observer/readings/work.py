@@ -9,10 +9,10 @@ from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.observed import Contribution
 from recollect.observer import gate
-from recollect.observer.deeds import is_shell
 from recollect.observer.hunch import Hunch
 from recollect.observer.past import Past
 from recollect.observer.readings.recurring import recurring
+from recollect.observer.tool_calls import is_shell
 from recollect.observer.wording import code, codes
 
 _ARROW = " → "

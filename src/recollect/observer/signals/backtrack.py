@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall, ToolResult
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 _LATELY = 12  # happenings that are remembered
@@ -28,9 +28,9 @@ class Backtrack:
         self.order += 1
         if isinstance(event, ToolResult) and event.error and not event.rejected:
             self._happened("wrong assumption", "")
-        elif isinstance(event, ToolCall) and event.act in (Act.READ, Act.SEARCH):
+        elif isinstance(event, ToolCall) and event.action in (ActionType.READ, ActionType.SEARCH):
             self._happened("missing context", event.paths[0] if event.paths else "")
-        elif isinstance(event, ToolCall) and event.act is Act.EDIT:
+        elif isinstance(event, ToolCall) and event.action is ActionType.EDIT:
             for path in event.paths:
                 self._edit(path, event.step)
                 self._happened("cascading change", path)

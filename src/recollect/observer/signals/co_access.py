@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 _LATELY = 8  # files that are remembered as touched lately
@@ -23,7 +23,7 @@ class CoAccess:
     lately: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
-        if not isinstance(event, ToolCall) or event.act not in (Act.READ, Act.EDIT):
+        if not isinstance(event, ToolCall) or event.action not in (ActionType.READ, ActionType.EDIT):
             return
         at = event.at or 0.0
         for path in event.paths[:_LATELY]:

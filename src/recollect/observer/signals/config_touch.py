@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 _ENDINGS = (".toml", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".env", ".properties", ".lock", "rc", ".tf")
@@ -28,7 +28,7 @@ class ConfigTouch:
     configs: dict[str, int] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
-        if not isinstance(event, ToolCall) or event.act is not Act.EDIT:
+        if not isinstance(event, ToolCall) or event.action is not ActionType.EDIT:
             return
         for path in event.paths:
             config = is_config(path)

@@ -28,12 +28,12 @@ class ContextTokenSpike:
             if len(self.asked) >= _OPEN:
                 del self.asked[next(iter(self.asked))]
             path = event.paths[0] if event.paths else ""
-            self.asked[event.call] = (f"{event.tool} {path or event.subject}"[:KEY], path)
+            self.asked[event.call_id] = (f"{event.tool} {path or event.subject}"[:KEY], path)
         elif isinstance(event, ToolResult):
             self._answered(event)
 
     def _answered(self, event: ToolResult) -> None:
-        what, path = self.asked.pop(event.call, ("?", ""))
+        what, path = self.asked.pop(event.call_id, ("?", ""))
         tokens = event.size / gate.TOKEN
         if tokens >= gate.SPIKE_TOKENS and tokens >= gate.SPIKE_TIMES * self.mean:
             kept = note(self.notes, what)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.deeds import command_words
 from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.fingerprint import fingerprint
 from recollect.observer.signals.note import KEY, Note, Signal, note, signal
+from recollect.observer.tool_calls import command_words
 
 _OPEN = 32  # calls whose answer is awaited, and failures whose retry is
 
@@ -28,8 +28,8 @@ class ErrorRetry:
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCall):
             self._called(event)
-        elif isinstance(event, ToolResult) and event.call in self.asked and not event.rejected:
-            like, what, path = self.asked.pop(event.call)
+        elif isinstance(event, ToolResult) and event.call_id in self.asked and not event.rejected:
+            like, what, path = self.asked.pop(event.call_id)
             if event.error:
                 self._error(event, like, path)
             elif like in self.failed:
@@ -48,7 +48,7 @@ class ErrorRetry:
             elif key in self.notes:
                 self.notes[key].measure += 1
         _bound(self.asked)
-        self.asked[event.call] = (like, f"{event.tool} {path or event.subject}"[:KEY], path)
+        self.asked[event.call_id] = (like, f"{event.tool} {path or event.subject}"[:KEY], path)
 
     def _error(self, event: ToolResult, like: str, path: str) -> None:
         seen = fingerprint(event.text)

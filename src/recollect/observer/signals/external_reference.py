@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from recollect.core.lazy import Lazy
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 _ADDRESS = Lazy(r"https?://[^\s\"'<>?#]{1,300}")
@@ -27,11 +27,11 @@ class ExternalReference:
     def see(self, event: Event) -> None:
         if not isinstance(event, ToolCall):
             return
-        if event.act is Act.EXTERNAL and event.subject.strip():
+        if event.action is ActionType.EXTERNAL and event.subject.strip():
             self.lately[_subject(event.subject)] = event.step
             if len(self.lately) > _LATELY:
                 del self.lately[next(iter(self.lately))]
-        elif event.act is Act.EDIT and event.paths:
+        elif event.action is ActionType.EDIT and event.paths:
             for subject, step in list(self.lately.items()):
                 if event.step - step > gate.REFERENCE_REACH:
                     del self.lately[subject]

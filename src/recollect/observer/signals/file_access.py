@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 
@@ -20,13 +20,13 @@ class FileAccess:
     notes: dict[str, Note] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
-        if not isinstance(event, ToolCall) or event.act not in (Act.READ, Act.EDIT):
+        if not isinstance(event, ToolCall) or event.action not in (ActionType.READ, ActionType.EDIT):
             return
         for path in event.paths:
             kept = note(self.notes, path)
             kept.mark(event.step)
             kept.name(path)
-            if event.act is Act.EDIT:
+            if event.action is ActionType.EDIT:
                 kept.hunch = "edited"
             elif kept.hunch != "edited":
                 kept.measure += 1

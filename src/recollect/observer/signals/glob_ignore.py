@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall, ToolResult
-from recollect.observer.paths import relative
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.signals.note import KEY, Note, Signal, note, signal
+from recollect.observer.tool_calls import relative_path
 
 _OFFERS = 2000  # files offered that are remembered
 _OPEN = 32  # listings whose answer is awaited
@@ -26,14 +26,14 @@ class GlobIgnore:
 
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCall):
-            if event.act is Act.LIST and event.subject:
+            if event.action is ActionType.LIST and event.subject:
                 if len(self.asked) >= _OPEN:
                     del self.asked[next(iter(self.asked))]
-                self.asked[event.call] = event.subject[:KEY]
+                self.asked[event.call_id] = event.subject[:KEY]
             for path in event.paths:
                 self._used(path)
-        elif isinstance(event, ToolResult) and event.call in self.asked:
-            pattern = self.asked.pop(event.call)
+        elif isinstance(event, ToolResult) and event.call_id in self.asked:
+            pattern = self.asked.pop(event.call_id)
             if not event.error:
                 self._offered(pattern, event)
 
@@ -63,7 +63,7 @@ class GlobIgnore:
 
 
 def _file(line: str) -> str | None:
-    found = relative(line, None) if " " not in line.strip() else None
+    found = relative_path(line, None) if " " not in line.strip() else None
     return found if found and "." in found.rsplit("/", 1)[-1] else None
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from recollect.core.lazy import Lazy
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall, ToolResult
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.signals.note import MARKS, Note, Signal, note, signal
 
 _IMPORT = Lazy(r"\b(?:import|from|include|require|use|mod)\b")
@@ -29,11 +29,11 @@ class ImportChase:
 
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCall):
-            if event.act is Act.READ and event.paths:
+            if event.action is ActionType.READ and event.paths:
                 self._read(event.paths[0], event)
-            elif event.act is Act.EDIT:
+            elif event.action is ActionType.EDIT:
                 self.chain, self.imported = [], []
-        elif isinstance(event, ToolResult) and event.call == self.call and not event.error:
+        elif isinstance(event, ToolResult) and event.call_id == self.call and not event.error:
             self.imported = imports(event.text)
 
     def _read(self, path: str, event: ToolCall) -> None:
@@ -41,7 +41,7 @@ class ImportChase:
         names = {parts[-1].split(".", 1)[0], *parts[-2:-1]}
         follows = bool(names & set(self.imported)) and path not in self.chain
         self.chain = [*self.chain, path][-MARKS:] if follows else [path]
-        self.imported, self.call = [], event.call
+        self.imported, self.call = [], event.call_id
         if len(self.chain) >= gate.CHAIN:
             kept = note(self.notes, f"{self.chain[0]} → {path}")
             kept.mark(event.step)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from recollect.observer.events import Act, Event, ToolCall, ToolResult
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 _SIGNS = (
@@ -33,7 +33,7 @@ class ParallelConflict:
         if isinstance(event, ToolCall):
             self._called(event)
         elif isinstance(event, ToolResult):
-            target = self.asked.pop(event.call, "")
+            target = self.asked.pop(event.call_id, "")
             opening = event.text[:2000].casefold() if event.error else ""
             sign = next((sign for sign in _SIGNS if sign in opening), None)
             if sign:
@@ -44,8 +44,8 @@ class ParallelConflict:
     def _called(self, event: ToolCall) -> None:
         if len(self.asked) >= _OPEN:
             del self.asked[next(iter(self.asked))]
-        self.asked[event.call] = event.paths[0] if event.paths else ""
-        for path in event.paths if event.act is Act.EDIT else ():
+        self.asked[event.call_id] = event.paths[0] if event.paths else ""
+        for path in event.paths if event.action is ActionType.EDIT else ():
             kept = note(self.notes, path)
             kept.mark(event.step)
             kept.name(path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 
@@ -22,19 +22,19 @@ class ReadAbandon:
     def see(self, event: Event) -> None:
         if not isinstance(event, ToolCall):
             return
-        if event.act in (Act.SEARCH, Act.LIST) and self.reading in self.notes:
+        if event.action in (ActionType.SEARCH, ActionType.LIST) and self.reading in self.notes:
             kept = self.notes[self.reading]
             kept.hunch = "the wrong place to look" if kept.count == 1 else ""
             kept.say(event.subject)
         self.reading = ""
-        if event.act in (Act.READ, Act.EDIT):
+        if event.action in (ActionType.READ, ActionType.EDIT):
             for path in event.paths:
                 kept = note(self.notes, path)
                 kept.mark(event.step)
                 kept.name(path)
                 kept.hunch = ""
-            self.reading = event.paths[0] if event.act is Act.READ and event.paths else ""
-            self.edits += event.act is Act.EDIT and bool(event.paths)
+            self.reading = event.paths[0] if event.action is ActionType.READ and event.paths else ""
+            self.edits += event.action is ActionType.EDIT and bool(event.paths)
 
     def found(self, session: str) -> list[Signal]:
         if not self.edits:

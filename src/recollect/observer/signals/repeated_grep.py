@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import KEY, Note, Signal, note, signal
 
 
@@ -23,10 +23,10 @@ class RepeatedGrep:
     def see(self, event: Event) -> None:
         if not isinstance(event, ToolCall):
             return
-        if event.act is Act.SEARCH and event.subject.strip():
+        if event.action is ActionType.SEARCH and event.subject.strip():
             self.searched = event.subject.strip().casefold()[:KEY]
             note(self.notes, self.searched).mark(event.step)
-        elif event.act in (Act.READ, Act.EDIT) and event.paths:
+        elif event.action in (ActionType.READ, ActionType.EDIT) and event.paths:
             if self.searched in self.notes:
                 self.notes[self.searched].name(event.paths[0])
             self.searched = ""

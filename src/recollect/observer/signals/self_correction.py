@@ -40,7 +40,7 @@ class SelfCorrection:
         elif isinstance(event, ToolResult) and event.rejected:
             self._refused(event)
         elif isinstance(event, ToolResult) and event.error:
-            self.failed = f"{self.asked.get(event.call, 'a call')}: {telling_line(event.text)}"[:KEY]
+            self.failed = f"{self.asked.get(event.call_id, 'a call')}: {telling_line(event.text)}"[:KEY]
             self.failed_at = event.step
         elif isinstance(event, Reasoning):
             self._said(event.step, agent_turn(event.text))
@@ -54,7 +54,7 @@ class SelfCorrection:
 
     def _refused(self, event: ToolResult) -> None:
         """The reason stands in the answer, or is the next thing the person says."""
-        key = f"refused: {self.asked.get(event.call, 'a tool call')}"[:KEY]
+        key = f"refused: {self.asked.get(event.call_id, 'a tool call')}"[:KEY]
         self._turned(event.step, key, "refused by a person")
         _, told, reason = event.text.partition(_REASON)
         if told:
@@ -69,7 +69,7 @@ class SelfCorrection:
             self.about = [*self.about, path][-_ABOUT:]
         if len(self.asked) >= _OPEN:
             del self.asked[next(iter(self.asked))]
-        self.asked[event.call] = f"{event.tool} {event.paths[0] if event.paths else event.subject}"[:KEY]
+        self.asked[event.call_id] = f"{event.tool} {event.paths[0] if event.paths else event.subject}"[:KEY]
 
     def _said(self, step: int, said: Said | None) -> None:
         if said is not None:

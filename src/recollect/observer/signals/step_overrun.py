@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal
 
 
@@ -27,7 +27,7 @@ class StepOverrun:
         if not isinstance(event, ToolCall):
             return
         self.last = max(self.last, event.step)
-        if event.act is Act.PLAN and event.planned:
+        if event.action is ActionType.PLAN and event.planned:
             self.begun = event.step if self.begun < 0 else self.begun
             if event.planned == 1:
                 self.added += 1

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.core.lazy import Lazy
-from recollect.observer.deeds import command_words
-from recollect.observer.events import Act, Event, ToolCall, ToolResult
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.signals.note import Note, Signal, note, signal
+from recollect.observer.tool_calls import command_words
 
 _TESTING = Lazy(
     r"\b(?:pytest|unittest|jest|vitest|rspec|phpunit|tox|nox|ctest|playwright|mocha|tests?(?::\w{1,20})?)\b"
@@ -33,9 +33,9 @@ class TestOrder:
     failed: bool = False
 
     def see(self, event: Event) -> None:
-        if isinstance(event, ToolResult) and event.call == self.call:
+        if isinstance(event, ToolResult) and event.call_id == self.call:
             self.failed = event.error
-        if not isinstance(event, ToolCall) or event.act is not Act.RUN:
+        if not isinstance(event, ToolCall) or event.action is not ActionType.RUN:
             return
         command = tested(event.subject)
         if not command:
@@ -44,7 +44,7 @@ class TestOrder:
             kept = note(self.notes, f"{self.before} → {command}")
             kept.mark(event.step)
             kept.measure += (float(self.failed) - kept.measure) / kept.count
-        self.before, self.call, self.failed = command, event.call, False
+        self.before, self.call, self.failed = command, event.call_id, False
 
     def found(self, session: str) -> list[Signal]:
         return [signal(self.name, session, order, kept) for order, kept in self.notes.items()]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.events import Act, Event, ToolCall, UserText
+from recollect.observer.events import ActionType, Event, ToolCall, UserText
 from recollect.observer.signals.note import Note, Signal, note, signal
 
 
@@ -31,7 +31,7 @@ class TimeAnomaly:
             spent = max(0.0, event.at - self.since)
             note(self.notes, self.reading).measure += spent
             self.total += spent
-        self.reading = event.paths[0] if event.act is Act.READ and event.paths else ""
+        self.reading = event.paths[0] if event.action is ActionType.READ and event.paths else ""
         self.since = event.at
         if self.reading:
             kept = note(self.notes, self.reading)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer import gate
-from recollect.observer.deeds import command_name
-from recollect.observer.events import Act, Event, ToolCall
+from recollect.observer.events import ActionType, Event, ToolCall
 from recollect.observer.signals.note import Note, Signal, note, signal
+from recollect.observer.tool_calls import command_name
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class ToolSequence:
     calls: int = 0
 
     def see(self, event: Event) -> None:
-        if not isinstance(event, ToolCall) or event.act is Act.PLAN:
+        if not isinstance(event, ToolCall) or event.action is ActionType.PLAN:
             return
         self.calls += 1
         self.lately = [*self.lately, label(event)][-gate.SEQUENCE :]
@@ -43,6 +43,6 @@ class ToolSequence:
 
 def label(event: ToolCall) -> str:
     """What a call is called in a sequence."""
-    if event.act is Act.RUN:
+    if event.action is ActionType.RUN:
         return f"run {command_name(event.subject)}"
-    return str(event.act) if event.act is not Act.OTHER else event.tool
+    return str(event.action) if event.action is not ActionType.OTHER else event.tool
