@@ -260,12 +260,10 @@ class Recollect:
 
     def list(self, filter: Filter | None = None, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
         """Memories by filter, without a question."""
-        return self._store.memories.page(
-            filter or Filter(), self._store.project, order=order, limit=max(0, limit), skip=max(0, skip)
-        )
+        return self._store.memories.page(filter or Filter(), order=order, limit=max(0, limit), skip=max(0, skip))
 
     def count(self, filter: Filter | None = None) -> int:
-        return self._store.memories.count(filter or Filter(), self._store.project)
+        return self._store.memories.count(filter or Filter())
 
     def why(self, id: str) -> Account:
         """All that is known about how we came to believe something."""

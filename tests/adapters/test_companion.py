@@ -130,7 +130,7 @@ def test_arguments_and_results_that_no_json_can_hold_do_not_reach_the_run(
     beside.calls("bash", arguments, "1")
     beside.answered("1", result)
     beside.end()
-    found = memory.store.observed.get("s", memory.project)
+    found = memory.store.observed.get("s")
     assert found is not None
     assert found.session.calls == 1
 
@@ -177,4 +177,4 @@ def test_a_session_of_the_control_arm_is_told_nothing_and_watched_all_the_same(m
     beside.calls("read_file", {"path": "a.py"}, "1")
     beside.answered("1", "x")
     beside.end("success")
-    assert [one.calls for one in memory.store.observed.sessions(memory.project)] == [1]
+    assert [one.calls for one in memory.store.observed.sessions()] == [1]

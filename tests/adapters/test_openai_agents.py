@@ -167,7 +167,7 @@ def test_a_cleared_session_leaves_nothing_behind(memory: Recollect) -> None:
         await session.clear_session()
 
     asyncio.run(story())
-    assert memory.store.memories.tally(memory.project) == {}
+    assert memory.store.memories.tally() == {}
 
 
 def test_a_session_that_cannot_be_written_goes_on_and_catches_up(
@@ -345,11 +345,11 @@ def test_what_was_watched_is_learnt_when_the_conversation_is_closed(memory: Reco
     model = Scripted(call("read_file", {"path": "a.py"}, "1"), message("It resets."))
     beside = AgentMemory(memory, "s")
     asyncio.run(ask(beside, model, "Why is my staging data gone?"))
-    assert memory.store.observed.sessions(memory.project) == []
+    assert memory.store.observed.sessions() == []
     beside.close("success")
-    (seen,) = memory.store.observed.sessions(memory.project)
+    (seen,) = memory.store.observed.sessions()
     assert (seen.id, seen.outcome, seen.calls) == ("s", "success", 1)
     assert "staging data" in seen.prompt
-    assert [one.path for one in memory.store.observed.get("s", memory.project).files] == ["a.py"]  # type: ignore[union-attr]
-    assert len(memory.store.injections.of("s", memory.project)) == 1
+    assert [one.path for one in memory.store.observed.get("s").files] == ["a.py"]  # type: ignore[union-attr]
+    assert len(memory.store.injections.of("s")) == 1
     assert seen.started is not None

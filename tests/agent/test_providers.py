@@ -57,7 +57,7 @@ class Forgetful(Recency):
         return replay(self.recent_turns(3))[1:]
 
     def recent_turns(self, limit: int) -> Sequence[Turn]:
-        return self._store.turns.recent(self._store.project, limit=limit)[::-1]
+        return self._store.turns.recent(limit=limit)[::-1]
 
 
 def test_a_broken_provider_is_caught_claim_by_claim() -> None:
@@ -188,7 +188,7 @@ def test_recency_gives_the_last_twenty_turns_and_stores_nothing() -> None:
             here.turn(waking, f"message {number}")
         assert users(here.provider.recall("anything")) == [f"message {number}" for number in range(10, 30)]
         store = here.surroundings.room.store
-        assert store.memories.count(Filter(), store.project) == 0
+        assert store.memories.count(Filter()) == 0
 
 
 def chatter(here: Stage, waking: Waking, first: str) -> None:
@@ -236,7 +236,7 @@ def test_each_waking_is_a_thread_and_a_session_reads_all_of_its_own() -> None:
         second = here.wake("one")
         assert second.thread != first.thread
         here.turn(second, "Good morning.")
-        sessions = {one.id for one in here.surroundings.room.store.sessions.page("conformance", limit=9)}
+        sessions = {one.id for one in here.surroundings.room.store.sessions.page(limit=9)}
         assert sessions == {first.thread, second.thread}
         assert "Argo" in here.provider.recall("what is my boat called?")[-1].content
 
@@ -265,7 +265,7 @@ def test_recollect_brings_facts_of_other_sessions_and_what_was_taught(memory: Re
     memory.remember("Run make gen before the tests.", kind="gotcha")
     here.turn(here.wake("one"), "My boat is called Argo.")
     here.provider.on_sleep()
-    assert memory.store.sessions.tally("test") == {"queued": 1}
+    assert memory.store.sessions.tally() == {"queued": 1}
     memory.tend(job="consolidate")
     here.wake("two")
     block = here.provider.recall("what is my boat called, and what is to be done before the tests?")[-1].content
@@ -309,7 +309,7 @@ def test_working_memory_is_kept_by_section_and_lets_go(memory: Recollect) -> Non
 def test_working_memory_is_bounded_and_holds_no_secret(memory: Recollect) -> None:
     working = Working(memory.dialogue)
     working.update("facts", add=[f"number {n} " + "x" * 900 for n in range(40)])
-    kept = memory.store.working.sections("test")["facts"]
+    kept = memory.store.working.sections()["facts"]
     assert len(kept) == ITEMS
     assert all(len(item) <= ITEM for item in kept)
     working.update("projects", add=["the key is ghp_" + "x7K2m9Q4" * 4 + "Zr81"])

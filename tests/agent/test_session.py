@@ -154,9 +154,9 @@ def test_being_told_counts_as_use(kept: Recollect) -> None:
     session.end(Outcome.SUCCESS)
     session.end(Outcome.SUCCESS)
     assert kept.get(id).access_count == 1
-    (told,) = kept.store.injections.of("s", kept.project)
+    (told,) = kept.store.injections.of("s")
     assert (told.memory, told.moment) == (id, "before")
-    (run,) = kept.store.injections.sessions(kept.project, since=told.at.replace(year=2000))
+    (run,) = kept.store.injections.sessions(since=told.at.replace(year=2000))
     assert (run.host, run.arm, run.outcome) == ("mine", "full", "success")
 
 
@@ -364,7 +364,7 @@ def test_files_that_earlier_sessions_point_to_are_named_if_they_are_there(kept: 
 def test_a_session_that_is_over_teaches_once(kept: Recollect) -> None:
     _failing(kept, "s1")
     _failing(kept, "s1")
-    (seen,) = kept.store.observed.sessions(kept.project)
+    (seen,) = kept.store.observed.sessions()
     assert (seen.id, seen.errors) == ("s1", 3)
 
 

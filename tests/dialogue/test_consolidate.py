@@ -180,11 +180,11 @@ def test_two_processes_consolidate_a_session_once(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db") as one, recollect.open(tmp_path / "m.db") as other:
         for n in range(PAGE + 3):
             say(one, f"I visited island number {n}.", days=n)
-        stale = other.store.sessions.get("s", other.project)
+        stale = other.store.sessions.get("s")
         assert stale is not None
         one.sessions.consolidate("s")
         with other.store.engine.write():
-            assert not other.store.sessions.finish("s", other.project, at=JANUARY)
+            assert not other.store.sessions.finish("s", at=JANUARY)
             assert not other.store.sessions.advance(stale, to=5)
         assert len(facts(one)) == PAGE + 3
 

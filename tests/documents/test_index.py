@@ -265,7 +265,7 @@ def test_a_run_that_was_cut_short_is_linked_by_the_next(memory: Recollect, root:
     memory.docs.index()
     ids = {one.path: one.id for one in memory.docs.list()}
     with memory.store.engine.write():
-        memory.store.documents.put_ranks("test", {})
+        memory.store.documents.put_ranks({})
         memory.store.set_meta("documents.network:test", "nothing")
         memory.store.set_meta("documents.loose:test", "yes")
     assert memory.docs.index().unchanged == 3

@@ -352,7 +352,7 @@ class Machine(RuleBasedStateMachine):
         assert found == self.model.rows
         assert self.memory.count() == sum(row.status in _SHOWN for row in self.model.rows.values())
         prints = {fingerprint(content): content for content in map(_content, range(self.said))}
-        buried = self.memory.store.tombstones.find(list(prints), self.memory.project)
+        buried = self.memory.store.tombstones.find(list(prints))
         assert {prints[one] for one in buried} == self.model.tombs, "other statements must stay gone"
 
     def _agrees(self, told: Memory) -> None:

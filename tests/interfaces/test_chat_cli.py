@@ -122,8 +122,7 @@ def test_a_scan_finds_and_mends_secrets_in_turns_of_before(sh: Shell) -> None:
     sh("init")
     with recollect.open(sh.store) as memory:
         at = datetime(2026, 3, 1, tzinfo=UTC)
-        project = memory.project
-        memory.store.turns.put(Turn("turn_1", "s", "w", "recency", "m", at, f"It is {secret}."), project)
+        memory.store.turns.put(Turn("turn_1", "s", "w", "recency", "m", at, f"It is {secret}."))
         memory.store.turns.put_call("turn_1", 0, Call("a", "look", "{}", secret))
     assert sh("scan") == 1
     assert [(one["where"], one["fixed"]) for one in sh.json("scan")["findings"]] == [("turn_1", False)]

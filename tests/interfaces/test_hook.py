@@ -182,7 +182,7 @@ def test_what_hooks_told_is_brought_into_the_store_once(project: Path) -> None:
     with recollect.open(project) as memory:
         assert settle(memory.store, memory.hand) == 1
         assert settle(memory.store, memory.hand) == 0
-        (one,) = memory.store.injections.of("s", memory.project)
+        (one,) = memory.store.injections.of("s")
         assert memory.get(one.memory).access_count == 1
     assert told("claude-code", read(project, id="9")) == ""
 
@@ -412,9 +412,9 @@ def test_a_session_of_hooks_is_learnt_from_and_settled_by_one_command(project: P
     with recollect.open(project) as memory:
         (seen,) = memory.observer.sessions()
         assert (seen.id, seen.calls) == ("s", 1)
-        moments = [one.moment for one in memory.store.injections.of("s", memory.project)]
+        moments = [one.moment for one in memory.store.injections.of("s")]
         assert sorted(moments) == ["first_message", "system_prompt"]
-        (run,) = memory.store.injections.sessions(memory.project, since=datetime(2000, 1, 1, tzinfo=UTC))
+        (run,) = memory.store.injections.sessions(since=datetime(2000, 1, 1, tzinfo=UTC))
         assert run.ended_at is not None
 
 

@@ -435,7 +435,7 @@ def test_a_forgotten_trouble_is_no_longer_in_the_outlook(burnt: Path) -> None:
         mark = next(iter(json.loads(kept)["tools"]["Edit"]["troubles"]))
         memory.observer.patterns()
         with memory.store.engine.write():
-            memory.store.observed.erase("repeat_error", [], mark, memory.project)
+            memory.store.observed.erase("repeat_error", [], mark)
         assert memory.store.meta(NAME) is None
         assert all(mark not in one.fingerprints for one in memory.observer.patterns())
     assert lived(Talk(burnt, "now").edit("src/other.py", None)) == []

@@ -142,7 +142,7 @@ def shared(memory: Recollect, number: int, *, pair: bool) -> None:
         pairs=(PairSeen(one=A, other=B, forward=1, steps=1.0, seconds=1.0),) if pair else (),
     )
     with memory.store.engine.write():
-        memory.store.observed.put(seen, memory.store.project)
+        memory.store.observed.put(seen)
 
 
 def committed(memory: Recollect, near: str, far: str, weight: float) -> None:

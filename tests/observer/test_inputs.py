@@ -122,7 +122,7 @@ def test_what_a_watched_session_saw_of_an_interface_is_kept_when_it_ends() -> No
         watch = memory.observer.watch("s1")
         for event in session.events:
             watch.feed(event)
-        assert memory.store.memories.count(Filter(statuses=frozenset(Status)), memory.store.project) == 0
+        assert memory.store.memories.count(Filter(statuses=frozenset(Status))) == 0
         memory.observer.finish(watch)
-        kept = memory.store.memories.page(Filter(statuses=frozenset(Status)), memory.store.project).memories
+        kept = memory.store.memories.page(Filter(statuses=frozenset(Status))).memories
     assert [(one.kind, one.attributes["observation"]) for one in kept] == [("e2e_observation", "timing")]

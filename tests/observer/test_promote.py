@@ -380,7 +380,7 @@ def test_a_forgotten_memory_leaves_nothing_of_its_words_in_the_statistics(memory
     session.user("No, never write to Mrs Oldfield's account directly again")
     (kept,) = learn(session).added
     memory.forget(kept.memory.id)
-    seen = memory.store.observed.get("s1", "test")
+    seen = memory.store.observed.get("s1")
     assert seen is not None
     assert "Oldfield" not in repr(seen.signals)
     later = Session("s2").user("go").edit("a.py").user("No, never write to Mrs Oldfield's account directly again")
@@ -535,11 +535,11 @@ def test_the_same_sessions_again_change_nothing(memory: Recollect, learn: Learn)
 
     for session in all_of_them():
         learn(session)
-    before = (everything(memory), memory.history(limit=500), memory.store.observed.sessions("test"))
+    before = (everything(memory), memory.history(limit=500), memory.store.observed.sessions())
     for session in all_of_them():
         learned = learn(session)
         assert (learned.known, learned.added, learned.reinforced) == (True, (), ())
-    assert (everything(memory), memory.history(limit=500), memory.store.observed.sessions("test")) == before
+    assert (everything(memory), memory.history(limit=500), memory.store.observed.sessions()) == before
 
 
 def test_a_session_that_grew_replaces_itself_and_adds_only_what_is_new(memory: Recollect, learn: Learn) -> None:
@@ -547,7 +547,7 @@ def test_a_session_that_grew_replaces_itself_and_adds_only_what_is_new(memory: R
     learn(lint("s2"))
     longer = lint("s2").edit("src/x.py").user("go").user("No, we never edit that file, it is generated")
     assert len(learn(longer).added) == 1
-    assert len(memory.store.observed.sessions("test")) == 2
+    assert len(memory.store.observed.sessions()) == 2
     cut_off = learn(lint("s2"))
     assert (cut_off.known, cut_off.added) == (True, ())
 
@@ -561,4 +561,4 @@ def test_secrets_of_a_session_are_in_neither_memories_nor_statistics(memory: Rec
         learn(session)
     assert everything(memory)
     assert secret not in repr(everything(memory))
-    assert secret not in repr([memory.store.observed.get(name, "test") for name in ("s1", "s2")])
+    assert secret not in repr([memory.store.observed.get(name) for name in ("s1", "s2")])

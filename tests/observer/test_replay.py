@@ -133,7 +133,7 @@ def test_an_answer_of_ten_megabytes_in_a_transcript_is_no_trouble(memory: Recoll
     }
     done = memory.observer.replay([write(tmp_path / "a.jsonl", [*plain("s1"), json.dumps(huge)])])
     assert done.sessions == 1
-    seen = memory.store.observed.get("s1", "test")
+    seen = memory.store.observed.get("s1")
     assert seen is not None
     assert seen.session.tokens > 2_000_000
 
@@ -168,7 +168,7 @@ def test_halves_of_characters_control_signs_and_odd_types_are_learnt_around(memo
     done = memory.observer.replay([path])
     assert "s1" in {one.session for one in done.learned}
     assert all(one.known for one in memory.observer.replay([path]).learned)
-    seen = memory.store.observed.get("s1", "test")
+    seen = memory.store.observed.get("s1")
     assert seen is not None
     assert seen.session.calls == 5
     repr(seen).encode()
@@ -222,7 +222,7 @@ def test_a_session_that_is_resumed_after_it_was_learnt_counts_as_one_whole_sessi
         memory.observer.drain()
         spooled(project, "s", whole[5:])
         memory.observer.drain()
-        seen = memory.store.observed.get("s1", "test")
+        seen = memory.store.observed.get("s1")
         assert seen is not None
         assert (seen.session.calls, seen.session.errors) == (6, 1)
         assert len(memory.observer.sessions()) == 1
@@ -249,7 +249,7 @@ def test_watching_again_from_the_spool_after_a_kill_ends_like_watching_to_the_en
         del killed
         spooled(project, "s", lines)
         memory.observer.drain()
-        resumed = memory.store.observed.get("s1", "test")
+        resumed = memory.store.observed.get("s1")
         whole = memory.observer.watch("s1", host="hook")
         for event in sniff.read(lines, tally=Tally()):
             whole.feed(event)

@@ -46,7 +46,7 @@ def memory() -> Iterator[Recollect]:
 def put(memory: Recollect, *sessions: Contribution) -> Room:
     with memory.store.engine.write():
         for one in sessions:
-            assert memory.store.observed.put(one, memory.store.project)
+            assert memory.store.observed.put(one)
     return Room(memory.store, lambda: memory._senses, memory._clock, memory._identity)
 
 
@@ -58,7 +58,7 @@ def run(chore: SynthesiseChore | CausesChore, room: Room) -> list[Memory]:
 
 
 def everything(room: Room) -> list[Memory]:
-    return list(room.store.memories.page(Filter(statuses=frozenset(Status)), room.project, limit=100).memories)
+    return list(room.store.memories.page(Filter(statuses=frozenset(Status)), limit=100).memories)
 
 
 def in_api(number: int, **more: object) -> Contribution:
@@ -93,7 +93,7 @@ def test_a_look_is_never_made_twice_and_adds_five_memories_at_most(memory: Recol
     room = put(memory, *(in_api(number) for number in range(7)))
     first = run(SynthesiseChore(room), room)
     assert first
-    per_look = [len(one.memories) for one in room.store.observed.syntheses(room.project)]
+    per_look = [len(one.memories) for one in room.store.observed.syntheses()]
     assert max(per_look) <= MOST
     assert run(SynthesiseChore(room), room) == []
     assert not SynthesiseChore(room).plan(room.now(), due=True)
@@ -207,8 +207,8 @@ def test_a_pair_that_is_rare_undirected_or_loose_is_no_cause(memory: Recollect, 
 def test_two_files_of_one_folder_are_no_cause_across_modules(memory: Recollect) -> None:
     near = [session(n, used("api/a.py"), used("api/b.py"), pairs=(pair("api/a.py", "api/b.py"),)) for n in range(5)]
     room = put(memory, *near)
-    used_ = {one.path: one.sessions for one in room.store.observed.files(room.project)}
-    assert causes(room.store.observed.pairs(room.project), used_) == []
+    used_ = {one.path: one.sessions for one in room.store.observed.files()}
+    assert causes(room.store.observed.pairs(), used_) == []
 
 
 def test_a_rejected_synthesis_does_not_come_back(memory: Recollect) -> None:

@@ -67,9 +67,9 @@ def test_rebuilding_sweeps_strays_of_the_graph(path: Path) -> None:
 
 def test_salvage_carries_documents_pairs_links_and_ranks_over(path: Path) -> None:
     with recollect.open(path) as memory:
-        before = (memory.docs.list(), memory.docs.related("a.md"), memory.store.documents.edges("p"))
+        before = (memory.docs.list(), memory.docs.related("a.md"), memory.store.documents.edges())
     salvage(path, Kinds())
     with recollect.open(path, settings=Settings(embedder="none")) as memory:
-        assert (memory.docs.list(), memory.docs.related("a.md"), memory.store.documents.edges("p")) == before
+        assert (memory.docs.list(), memory.docs.related("a.md"), memory.store.documents.edges()) == before
         assert memory.docs.search("granite", track=False).matches
         assert check(memory.store).ok

@@ -26,7 +26,7 @@ from recollect.core.observed import (
 )
 from recollect.store.check import check
 from recollect.store.migrate import census
-from recollect.store.observed import TABLES
+from recollect.store.observed import TABLES, Observed
 from recollect.store.repair import salvage
 from recollect.store.store import Store
 
@@ -52,7 +52,7 @@ def seen(id: str, at: float, *, events: int = 10, remedy: str = "Read <file> →
 
 def put(store: Store, *contributions: Contribution) -> list[bool]:
     with store.engine.write():
-        return [store.observed.put(one, store.project) for one in contributions]
+        return [store.observed.put(one) for one in contributions]
 
 
 def counts(store: Store) -> tuple[tuple[str, int], ...]:
@@ -61,9 +61,9 @@ def counts(store: Store) -> tuple[tuple[str, int], ...]:
 
 def test_a_session_comes_back_as_it_was_put(memory: Recollect) -> None:
     put(memory.store, seen("s1", 1000.5))
-    assert memory.store.observed.get("s1", "test") == seen("s1", 1000.5)
-    assert memory.store.observed.get("s2", "test") is None
-    assert memory.store.observed.get("s1", "another project") is None
+    assert memory.store.observed.get("s1") == seen("s1", 1000.5)
+    assert memory.store.observed.get("s2") is None
+    assert Observed(memory.store.engine, "another project").get("s1") is None
 
 
 def test_the_same_session_again_changes_nothing_and_a_longer_one_replaces_its_own_rows(memory: Recollect) -> None:
@@ -74,19 +74,19 @@ def test_the_same_session_again_changes_nothing_and_a_longer_one_replaces_its_ow
     assert counts(store) == before
     longer = replace(seen("s1", 1000.0, events=20), pairs=())
     assert put(store, longer) == [True]
-    assert store.observed.get("s1", "test") == longer
-    assert [pair.sessions for pair in store.observed.pairs("test")] == [1]
+    assert store.observed.get("s1") == longer
+    assert [pair.sessions for pair in store.observed.pairs()] == [1]
 
 
 def test_a_cut_off_replay_does_not_replace_the_whole_session(memory: Recollect) -> None:
     put(memory.store, seen("s1", 1000.0, events=20))
     assert put(memory.store, replace(seen("s1", 1000.0, events=5), files=())) == [False]
-    assert memory.store.observed.get("s1", "test") == seen("s1", 1000.0, events=20)
+    assert memory.store.observed.get("s1") == seen("s1", 1000.0, events=20)
 
 
 def test_sessions_come_in_time_order_with_their_files_in_the_order_of_first_use(memory: Recollect) -> None:
     put(memory.store, seen("late", 3000.0), seen("early", 1000.0))
-    history = memory.store.observed.histories("test")
+    history = memory.store.observed.histories()
     assert [(session.id, [file.path for file in files]) for session, files in history] == [
         ("early", ["src/b.py", "src/a.py"]),
         ("late", ["src/b.py", "src/a.py"]),
@@ -101,21 +101,21 @@ def test_sums_count_sessions_and_know_direction_remedies_and_base_rates(memory: 
         seen("s2", 2000.0),
         seen("s3", 3000.0),
     )
-    (pair,) = observed.pairs("test", touching=["src/a.py"])
+    (pair,) = observed.pairs(touching=["src/a.py"])
     assert (pair.sessions, pair.led, pair.followed, pair.steps, pair.seconds, pair.last) == (3, 0, 3, 1.5, 12.25, 3000)
-    assert observed.pairs("test", touching=["elsewhere.py"]) == []
-    (error,) = observed.errors("test", least=2)
+    assert observed.pairs(touching=["elsewhere.py"]) == []
+    (error,) = observed.errors(least=2)
     assert error.resolutions == (("Read <file> → Edit <file>", 2), ("Write <file>", 1))
     assert (error.sessions, error.files) == (3, ("src/a.py",))
-    assert [(one.path, one.sessions, one.reads, one.edits, one.edited) for one in observed.files("test")] == [
+    assert [(one.path, one.sessions, one.reads, one.edits, one.edited) for one in observed.files()] == [
         ("src/a.py", 3, 0, 3, 3),
         ("src/b.py", 3, 6, 0, 0),
     ]
-    (calls,) = observed.calls("test")
+    (calls,) = observed.calls()
     assert (calls.tool, calls.times, calls.errors, calls.sessions) == ("Edit", 9, 3, 3)
-    assert [(one.module, one.sessions) for one in observed.modules("test", least=3)] == [("src/", 3)]
-    assert [(one.tools, one.sessions, one.times) for one in observed.sequences("test")] == [("read → edit", 3, 6)]
-    assert [session for session, _ in observed.signals("co_access", ["src/a.py → src/b.py"], "test")] == [
+    assert [(one.module, one.sessions) for one in observed.modules(least=3)] == [("src/", 3)]
+    assert [(one.tools, one.sessions, one.times) for one in observed.sequences()] == [("read → edit", 3, 6)]
+    assert [session for session, _ in observed.signals("co_access", ["src/a.py → src/b.py"])] == [
         "s1",
         "s2",
         "s3",
@@ -125,9 +125,9 @@ def test_sums_count_sessions_and_know_direction_remedies_and_base_rates(memory: 
 def test_what_was_known_before_a_moment_leaves_out_what_began_then_or_later(memory: Recollect) -> None:
     put(memory.store, seen("s1", 1000.0), seen("s2", 2000.0))
     observed = memory.store.observed
-    assert [pair.sessions for pair in observed.pairs("test", before=2000.0)] == [1]
-    assert [error.sessions for error in observed.errors("test", before=2000.0)] == [1]
-    assert observed.files("test", before=1000.0) == []
+    assert [pair.sessions for pair in observed.pairs(before=2000.0)] == [1]
+    assert [error.sessions for error in observed.errors(before=2000.0)] == [1]
+    assert observed.files(before=1000.0) == []
 
 
 def test_what_became_a_memory_or_was_synthesised_is_known_for_ever(memory: Recollect) -> None:
@@ -135,20 +135,20 @@ def test_what_became_a_memory_or_was_synthesised_is_known_for_ever(memory: Recol
     promotion = Promotion(key="k", memory="mem_1", session="s1", at=5.0)
     synthesis = Synthesis(subject="src/", stage="5", at=6.0, memories=("mem_2",))
     with memory.store.engine.write():
-        observed.note_promotions([promotion], "test")
-        observed.note_promotions([promotion], "test")
-        observed.note_synthesis(synthesis, "test")
-    assert observed.promoted(["k", "other"], "test") == {"k": promotion}
-    assert observed.syntheses("test", subject="src/") == [synthesis]
-    assert observed.syntheses("test", subject="lib/") == []
+        observed.note_promotions([promotion])
+        observed.note_promotions([promotion])
+        observed.note_synthesis(synthesis)
+    assert observed.promoted(["k", "other"]) == {"k": promotion}
+    assert observed.syntheses(subject="src/") == [synthesis]
+    assert observed.syntheses(subject="lib/") == []
 
 
 def test_the_tally_counts_what_was_watched(memory: Recollect) -> None:
     put(memory.store, seen("s1", 1000.0), seen("s2", 2000.0))
-    tally = memory.store.observed.tally("test")
+    tally = memory.store.observed.tally()
     assert (tally.sessions, tally.calls, tally.errors, tally.events, tally.slow, tally.tainted) == (2, 8, 2, 20, 2, 2)
     assert tally.last == 2000.0
-    assert memory.store.observed.tally("another").sessions == 0
+    assert Observed(memory.store.engine, "another").tally().sessions == 0
 
 
 @pytest.fixture
@@ -157,8 +157,8 @@ def path(tmp_path: Path) -> Path:
     with recollect.open(file, project="test") as memory:
         put(memory.store, seen("s1", 1000.0), seen("s2", 2000.0))
         with memory.store.engine.write():
-            memory.store.observed.note_promotions([Promotion(key="k", memory="m", session="s1", at=1.0)], "test")
-            memory.store.observed.note_synthesis(Synthesis(subject="src/", stage="5", at=1.0), "test")
+            memory.store.observed.note_promotions([Promotion(key="k", memory="m", session="s1", at=1.0)])
+            memory.store.observed.note_synthesis(Synthesis(subject="src/", stage="5", at=1.0))
     return file
 
 
@@ -182,9 +182,9 @@ def test_salvage_carries_what_was_observed_and_leaves_out_what_is_damaged(path: 
     salvage(path, Kinds())
     with recollect.open(path) as memory:
         assert check(memory.store).ok
-        assert len(memory.store.observed.sessions("test")) == 2
-        assert [(one.path, one.sessions) for one in memory.store.observed.files("test")] == [
+        assert len(memory.store.observed.sessions()) == 2
+        assert [(one.path, one.sessions) for one in memory.store.observed.files()] == [
             ("src/b.py", 2),
             ("src/a.py", 1),
         ]
-        assert memory.store.observed.promoted(["k"], "test")
+        assert memory.store.observed.promoted(["k"])

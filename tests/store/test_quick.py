@@ -105,6 +105,6 @@ def test_forgetting_a_memory_forgets_that_it_was_told(memory: Recollect) -> None
 
     id = memory.remember("Basalt is dark.", kind="gotcha").id
     with memory.store.engine.write():
-        memory.store.injections.note("s", memory.project, [Told(id, "step", datetime.now(UTC))])
+        memory.store.injections.note("s", [Told(id, "step", datetime.now(UTC))])
     memory.forget(id)
-    assert memory.store.injections.of("s", memory.project) == []
+    assert memory.store.injections.of("s") == []

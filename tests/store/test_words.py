@@ -20,9 +20,9 @@ def reading(text: str) -> Reading:
 
 
 def found(memory: Recollect, text: str, *, limits: Limits = TIGHT, limit: int = 3, **filters: object) -> list[str]:
-    words = Words(memory.store.engine, limits)
+    words = Words(memory.store.engine, memory.store.project, limits)
     filter = Filter(**filters)  # type: ignore[arg-type]
-    best = words.matching(reading(text), filter, memory.store.project, weights=PLAIN_COLUMNS, limit=limit)
+    best = words.matching(reading(text), filter, weights=PLAIN_COLUMNS, limit=limit)
     memories = memory.store.memories.by_seq([one.seq for one in best])
     assert [memories[one.seq].id for one in best] == [one.id for one in best]
     return [memories[one.seq].content for one in best]
@@ -83,14 +83,14 @@ def test_a_word_that_nobody_said_finds_nothing(quarry: Recollect) -> None:
 
 
 def test_a_frequent_word_is_counted_from_a_part_of_the_rows(quarry: Recollect) -> None:
-    counts, size = Words(quarry.store.engine, TIGHT).frequencies(["number", "zircon"])
+    counts, size = Words(quarry.store.engine, quarry.store.project, TIGHT).frequencies(["number", "zircon"])
     assert size == 252
     assert counts["number"] == pytest.approx(250, rel=0.1)
     assert counts["zircon"] == 2
 
 
 def test_counts_follow_the_store(quarry: Recollect) -> None:
-    words = Words(quarry.store.engine, TIGHT)
+    words = Words(quarry.store.engine, quarry.store.project, TIGHT)
     assert words.frequencies(["obsidian"]) == ({}, 252)
     quarry.remember("obsidian is glass")
     assert words.frequencies(["obsidian"]) == ({"obsidian": 1}, 253)

@@ -81,11 +81,11 @@ class Chat:
         """Begin, or go on with, the session; how many turns it has so far."""
         at = self._now()
         self._waking = Waking(self.session, self._setup.identity("wake", at), self._setup.agent, at)
-        self._store.turns.close_open(self.session, self._store.project, thread=self._waking.thread, at=at)
+        self._store.turns.close_open(self.session, thread=self._waking.thread, at=at)
         waking = self._waking
         self._guarded(self._provider.init, self.notes)
         self._guarded(lambda: self._provider.on_wake(waking), self.notes)
-        return self._store.turns.count(self._store.project, session=self.session)
+        return self._store.turns.count(session=self.session)
 
     def sleep(self) -> None:
         """Pause the session. Sleeping twice is sleeping once."""
@@ -135,7 +135,7 @@ class Chat:
             at=at,
             input=redact(words).text,
         )
-        self._store.turns.put(turn, self._store.project)
+        self._store.turns.put(turn)
         return turn
 
     def _answered(self, words: str, work: _Work, heard: Heard | None) -> Reply:
@@ -201,11 +201,11 @@ class Chat:
     def _end(self, work: _Work, state: TurnState, output: str, note: str) -> Turn:
         told = redact(clean(output.replace("\0", ""))[0]).text
         ended = work.turn.having(state=state, output=told, note=note, ended_at=self._now())
-        self._store.turns.put(ended, self._store.project)
+        self._store.turns.put(ended)
         self._guarded(lambda: self._provider.save_turn(ended), work.notes)
         if work.notes:
             ended = ended.having(note="; ".join([note, *work.notes]).strip("; "))
-            self._store.turns.put(ended, self._store.project)
+            self._store.turns.put(ended)
         return ended
 
     def _guarded(self, act: Callable[[], object], notes: list[str]) -> None:

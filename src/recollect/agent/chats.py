@@ -86,15 +86,15 @@ class Chats:
     def turns(self, *, session: str | None = None, limit: int = 20) -> tuple[Turn, ...]:
         """The last turns, of one session when it is named, oldest of them first."""
         store = self._room.store
-        found = tuple(store.turns.recent(store.project, session=session, limit=limit))
-        if session is not None and not found and not store.turns.count(store.project, session=session):
+        found = tuple(store.turns.recent(session=session, limit=limit))
+        if session is not None and not found and not store.turns.count(session=session):
             raise SessionNotFound(session)
         return found
 
     def last_session(self) -> str:
         """The session that was spoken in last."""
         store = self._room.store
-        found = store.turns.last_session(store.project)
+        found = store.turns.last_session()
         if found is None:
             raise NotFound("No chat was held yet.", hint="`recollect chat` begins one.")
         return found

@@ -32,6 +32,6 @@ def handed(
     if not relays or not sessions:
         return []
     written = Filter(sessions=frozenset(sessions), sources=_OWN)
-    page = store.memories.page(written, store.project, order="newest", limit=_LOOKED_AT)
+    page = store.memories.page(written, order="newest", limit=_LOOKED_AT)
     kept = [memory for memory in page.memories if memory.kind not in ("episode", "passage", "work_state")]
     return passing([memory for memory in kept if not memory.attributes.get("tainted") or memory.verified], relays)

@@ -254,7 +254,7 @@ class AgentSession:
 
     def _told_before(self) -> set[str]:
         store = self._ground.store
-        given = {one.memory for one in store.injections.of(self.session, store.project)} if not self._given else set()
+        given = {one.memory for one in store.injections.of(self.session)} if not self._given else set()
         if self._spool is not None:
             given |= self._spool.story().given
         self._given |= given
@@ -348,9 +348,9 @@ class AgentSession:
         if store.engine.read_only:
             return
         with store.engine.write(durable=False):
-            store.injections.begin(self.session, store.project, host=self.host, arm=self.arm, at=from_ms(self._began))
-            fresh = store.injections.note(self.session, store.project, self._told)
-            store.injections.end(self.session, store.project, outcome=str(outcome), at=hand.at)
+            store.injections.begin(self.session, host=self.host, arm=self.arm, at=from_ms(self._began))
+            fresh = store.injections.note(self.session, self._told)
+            store.injections.end(self.session, outcome=str(outcome), at=hand.at)
         if fresh:
             note_access(store, [MemoryId(id) for id in fresh], hand)
         settle(store, hand)

@@ -61,10 +61,10 @@ def _settled(store: Store, story: Story, hand: ActContext) -> int:
     arm = chosen_arm(store.meta(ARM), story.session, store.project)
     began = datetime.fromtimestamp(story.began / 1000, UTC)
     with store.engine.write(durable=False):
-        store.injections.begin(story.session, store.project, host=story.host, arm=arm, at=began)
-        fresh = store.injections.note(story.session, store.project, told)
+        store.injections.begin(story.session, host=story.host, arm=arm, at=began)
+        fresh = store.injections.note(story.session, told)
         if story.counts.get("end"):
-            store.injections.end(story.session, store.project, outcome="", at=hand.at)
+            store.injections.end(story.session, outcome="", at=hand.at)
     if fresh:
         note_access(store, [MemoryId(id) for id in fresh], hand)
     return len(fresh)
@@ -73,9 +73,9 @@ def _settled(store: Store, story: Story, hand: ActContext) -> int:
 def record(store: Store, now: datetime) -> Record:
     """What people did with what they were shown, since the level that holds was reached."""
     since = datetime.fromtimestamp(float(store.meta(_SINCE) or 0), UTC)
-    runs = store.injections.sessions(store.project, since=since)
+    runs = store.injections.sessions(since=since)
     last = max((run.began_at for run in runs), default=now)
-    confirmed, judged, corrected, flagged, used = store.injections.judged(store.project, since=since, lately=last)
+    confirmed, judged, corrected, flagged, used = store.injections.judged(since=since, lately=last)
     return Record(
         sessions=len(runs), reviewed=judged, confirmed=confirmed, used=used, corrected=corrected, flagged=flagged
     )
@@ -125,7 +125,7 @@ class SettleChore:
 
     def _is_new(self, path: Path) -> bool:
         story = read_story(str(path))
-        known = {one.memory for one in self.store.injections.of(story.session, self.store.project)}
+        known = {one.memory for one in self.store.injections.of(story.session)}
         return bool(story.session) and not {memory for memory, _, _ in story.told} <= known
 
 

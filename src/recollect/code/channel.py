@@ -83,7 +83,7 @@ class GraphChannel:
             files += [node.file for node in graph.named(bare.rpartition(".")[2])[:3] if node.file]
             files += [node.file for node in graph.ending_in(bare)[:1] if node.type == "file" and "/" in bare]
         if not files and reading.type == "structural":
-            page = self._store.memories.page(query.filter, self._store.project, order="accessed", limit=_RECENT)
+            page = self._store.memories.page(query.filter, order="accessed", limit=_RECENT)
             files = [file for memory in page.memories for file in memory.files]
         return list(dict.fromkeys(files))[:_MOST_FILES]
 
@@ -92,9 +92,7 @@ class GraphChannel:
         if not files or kinds == {"passage"} or (filter.files and not filter.files.intersection(files)):
             return []
         chosen = filter.files.intersection(files) or frozenset(files)
-        page = self._store.memories.page(
-            replace(filter, files=frozenset(chosen), kinds=kinds), self._store.project, limit=4 * self._depth
-        )
+        page = self._store.memories.page(replace(filter, files=frozenset(chosen), kinds=kinds), limit=4 * self._depth)
         return [
             Candidate(memory.id, memory=memory, reasons=(why,), factors={"graph": strength})
             for memory in _ordered(page.memories, files)

@@ -184,7 +184,7 @@ def attached(store: Store, nodes: Iterable[Node], own: set[str]) -> tuple[Memory
     found: list[Memory] = []
     for start in range(0, len(files), MOST):
         some = frozenset(files[start : start + MOST])
-        found += store.memories.page(Filter(files=some, kinds=kinds), store.project, limit=MOST).memories
+        found += store.memories.page(Filter(files=some, kinds=kinds), limit=MOST).memories
     fitting = [one for one in found if one.node is None or one.node.partition("@")[0] in keys or one.node in files]
     fitting.sort(key=lambda one: (not own.intersection(one.files), -one.confidence, one.id))
     return tuple({one.id: one for one in fitting}.values())[:MOST_MEMORIES]

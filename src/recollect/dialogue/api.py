@@ -79,10 +79,10 @@ class Sessions:
 
     def list(self, *, limit: int = 50, skip: int = 0) -> Sequence[Session]:
         """Sessions, the one spoken in last first."""
-        return self._room.store.sessions.page(self._room.store.project, limit=limit, skip=skip)
+        return self._room.store.sessions.page(limit=limit, skip=skip)
 
     def get(self, id: str) -> Session:
-        found = self._room.store.sessions.get(id, self._room.store.project)
+        found = self._room.store.sessions.get(id)
         if found is None:
             raise SessionNotFound(id)
         return found
@@ -90,7 +90,7 @@ class Sessions:
     def episodes(self, id: str, *, limit: int = 1_000) -> tuple[Memory, ...]:
         """What was said in a session, by event time; the last `limit` of it."""
         self.get(id)
-        return tuple(self._room.store.sessions.latest(id, self._room.store.project, limit=limit))
+        return tuple(self._room.store.sessions.latest(id, limit=limit))
 
     def facts(self, *, session: str | None = None, filter: Filter | None = None, limit: int = 50) -> tuple[Memory, ...]:
         """Facts, newest first; those drawn from one session when it is named."""
@@ -99,7 +99,7 @@ class Sessions:
         asked = replace(filter or Filter(), kinds=frozenset({Kind.FACT}))
         if session is not None:
             asked = replace(asked, sessions=frozenset({session}))
-        return self._room.store.memories.page(asked, self._room.store.project, limit=limit).memories
+        return self._room.store.memories.page(asked, limit=limit).memories
 
     # --- consolidate and give context --------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class Sessions:
         from recollect.dialogue.consolidate import consolidate
 
         store = self._room.store
-        ids = [id] if id is not None else [one.id for one in store.sessions.pending(store.project, queued=True)]
+        ids = [id] if id is not None else [one.id for one in store.sessions.pending(queued=True)]
         return tuple(consolidate(one, self._room) for one in ids)
 
     def context(
@@ -131,7 +131,7 @@ class Sessions:
 
     def entities(self, *, type: str | None = None, limit: int = 50, skip: int = 0) -> Sequence[Entity]:
         """Who and what is spoken of, the most mentioned first."""
-        return self._room.store.entities.page(self._room.store.project, type=type, limit=limit, skip=skip)
+        return self._room.store.entities.page(type=type, limit=limit, skip=skip)
 
     def entity(self, name: str, *, type: str | None = None, limit: int = 20) -> Profile:
         """All that is known of one entity, by name, alias or id."""

@@ -66,13 +66,13 @@ def reader_of(room: Room, session: str) -> Reader:
 
 def consolidate(id: str, room: Room, *, allowance: Allowance | None = None) -> Consolidated:
     """Draw the facts of one session, from where it was left, as far as the allowance goes."""
-    session = room.store.sessions.get(id, room.store.project)
+    session = room.store.sessions.get(id)
     if session is None:
         raise SessionNotFound(id)
     done, reader = Consolidated(id), reader_of(room, id)
     allowance = allowance or Allowance()
     while not done.finished and allowance.allows():
-        page = room.store.sessions.episodes(id, room.store.project, after=session.cursor, limit=PAGE)
+        page = room.store.sessions.episodes(id, after=session.cursor, limit=PAGE)
         if page:
             episodes = [memory for _, memory in page]
             drawn = _drawn(reader, episodes, id)
@@ -82,7 +82,7 @@ def consolidate(id: str, room: Room, *, allowance: Allowance | None = None) -> C
             allowance.take(len(page))
         else:
             done.finished = _finish(id, room)
-        fresh = room.store.sessions.get(id, room.store.project)
+        fresh = room.store.sessions.get(id)
         if fresh is None or (not page and not done.finished and fresh.consolidated_at is not None):
             done.finished = fresh is not None  # another process came to the end first
             break
@@ -108,7 +108,7 @@ def _save_page(session: Session, last: int, drawn: Drawn, room: Room, done: Cons
 
 def _finish(id: str, room: Room) -> bool:
     with room.store.engine.write():
-        return room.store.sessions.finish(id, room.store.project, at=room.now())
+        return room.store.sessions.finish(id, at=room.now())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class ConsolidateChore:
     name: str = "consolidate"
 
     def plan(self, now: datetime, *, due: bool) -> Plan:
-        pending = self.room.store.sessions.pending(self.room.store.project, queued=not due)
+        pending = self.room.store.sessions.pending(queued=not due)
         steps = tuple(Step(one.id, f"{one.state}, {one.episodes} episodes") for one in pending)
         return Plan(self.name, steps, len(steps))
 

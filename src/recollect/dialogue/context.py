@@ -41,7 +41,7 @@ class ContextProvider:
 
     def _latest(self) -> Memory | None:
         """From the cache, unless a reflection was written or withdrawn since."""
-        count = self._room.store.memories.count(Filter(kinds=frozenset({Kind.REFLECTION})), self._room.store.project)
+        count = self._room.store.memories.count(Filter(kinds=frozenset({Kind.REFLECTION})))
         if self._reflection is None or self._reflection[0] != count:
             self._reflection = (count, latest_reflection(self._room))
         return self._reflection[1]

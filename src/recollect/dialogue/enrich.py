@@ -47,7 +47,6 @@ class EnrichChore:
     def _waiting(self) -> list[Memory]:
         store = self.room.store
         seqs = store.entities.with_few(
-            store.project,
             kinds=ENRICH_KINDS,
             most=ENRICH_FEW,
             strategy=self.room.finders.names,

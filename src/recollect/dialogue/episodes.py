@@ -182,8 +182,8 @@ def _register(fresh: Sequence[_Said], room: Room, now: datetime) -> None:
     """Sessions are known with their first message; a new one queues the open ones before it."""
     for session in dict.fromkeys(one.message.session for one in fresh):
         last = max(one.at for one in fresh if one.message.session == session)
-        if room.store.sessions.touch(session, room.store.project, seen=now, last=last):
-            room.store.sessions.queue_others(session, room.store.project, at=now)
+        if room.store.sessions.touch(session, seen=now, last=last):
+            room.store.sessions.queue_others(session, at=now)
 
 
 def _name(given: str, field: str, limit: int) -> str:

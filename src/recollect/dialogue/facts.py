@@ -73,7 +73,7 @@ def save(
 def candidates(content: str, room: Room, *, limit: int = CANDIDATES) -> list[Memory]:
     """Stored facts, whatever became of them, that share the most words with a statement."""
     store = room.store
-    best = store.words.matching(read(Query(content)), _EVERY, store.project, weights=PLAIN_COLUMNS, limit=limit)
+    best = store.words.matching(read(Query(content)), _EVERY, weights=PLAIN_COLUMNS, limit=limit)
     return list(store.memories.by_seq([one.seq for one in best]).values())
 
 

@@ -34,7 +34,7 @@ def find(given: str, room: Room, *, type: str | None = None) -> Entity:
     if given.startswith("ent_"):
         return _root(store.entities.get(given), room)
     wanted = None if type is None else choose(EntityType, type, "type")
-    found = store.entities.named([entity_key(given)], store.project).get(entity_key(given), [])
+    found = store.entities.named([entity_key(given)]).get(entity_key(given), [])
     roots = {root.id: root for one in found for root in [_root(one, room)] if wanted in (None, root.type)}
     if not roots:
         raise EntityNotFound(given)

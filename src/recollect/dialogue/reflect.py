@@ -35,7 +35,7 @@ _SHORT = 120  # characters of a fact quoted in a composed one
 
 def latest_reflection(room: Room) -> Memory | None:
     """The last reflection that stands, if there is one."""
-    found = room.store.memories.page(Filter(kinds=frozenset({Kind.REFLECTION})), room.store.project, limit=1)
+    found = room.store.memories.page(Filter(kinds=frozenset({Kind.REFLECTION})), limit=1)
     return next(iter(found.memories), None)
 
 
@@ -91,9 +91,7 @@ class ReflectChore:
         """What was written down in the last days, newest first."""
         if limit <= 0:
             return []
-        found = self.room.store.memories.page(
-            Filter(kinds=frozenset({kind}), statuses=SHOWN), self.room.store.project, limit=limit
-        )
+        found = self.room.store.memories.page(Filter(kinds=frozenset({kind}), statuses=SHOWN), limit=limit)
         return [one for one in found.memories if one.created_at > now - REFLECT_OVER]
 
 
@@ -134,7 +132,6 @@ def composed(facts: Sequence[Memory], room: Room) -> str:
             parts.append(f"{opening}: {' / '.join(said)}")
     closed = room.store.memories.page(
         Filter(kinds=frozenset({Kind.FACT}), statuses=frozenset({Status.SUPERSEDED}), since=first),
-        room.store.project,
         limit=_NAMED,
     ).memories
     if closed:

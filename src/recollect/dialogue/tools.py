@@ -131,11 +131,11 @@ class _AgentHands:
     def memory_stats(self, given: Arguments) -> Mapping[str, Any]:
         store = self._room.store
         counts = {str(rule.name): self._count(str(rule.name)) for rule in store.kinds}
-        newest = next(iter(store.memories.page(Filter(), store.project, limit=1).memories), None)
+        newest = next(iter(store.memories.page(Filter(), limit=1).memories), None)
         return {
             "kinds": {kind: count for kind, count in counts.items() if count},
-            "sessions": store.sessions.tally(store.project),
-            "entities": store.entities.tally(store.project),
+            "sessions": store.sessions.tally(),
+            "entities": store.entities.tally(),
             "newest": None if newest is None else newest.created_at.isoformat(),
         }
 
@@ -157,9 +157,7 @@ class _AgentHands:
         return remember([draft], room.store, now=room.now(), identity=room.identity, actor=room.actor)[0]
 
     def _count(self, kind: str) -> int:
-        return self._room.store.memories.count(
-            Filter(kinds=frozenset({kind}), statuses=SHOWN), self._room.store.project
-        )
+        return self._room.store.memories.count(Filter(kinds=frozenset({kind}), statuses=SHOWN))
 
 
 # --- the consolidator's --------------------------------------------------------------------------------------------
@@ -216,7 +214,7 @@ class _ConsolidatorHands:
 
     def get_episodes(self, given: Arguments) -> Mapping[str, Any]:
         session, store = self._session(given), self._room.store
-        page = store.sessions.episodes(session.id, store.project, after=max(0, given.get("after", 0)), limit=PAGE)
+        page = store.sessions.episodes(session.id, after=max(0, given.get("after", 0)), limit=PAGE)
         episodes = [as_hit(memory, memory.confidence) for _, memory in page]
         return {
             "messages": _fenced(episodes),
@@ -250,13 +248,13 @@ class _ConsolidatorHands:
     def mark_session_consolidated(self, given: Arguments) -> Mapping[str, Any]:
         session, store = self._session(given), self._room.store
         with store.engine.write():
-            last = store.sessions.last_row(session.id, store.project)
+            last = store.sessions.last_row(session.id)
             store.sessions.advance(session, to=last)
-            done = store.sessions.finish(session.id, store.project, at=self._room.now())
+            done = store.sessions.finish(session.id, at=self._room.now())
         return {"consolidated": done or session.consolidated_at is not None}
 
     def _session(self, given: Arguments) -> Any:
-        found = self._room.store.sessions.get(given["session"], self._room.store.project)
+        found = self._room.store.sessions.get(given["session"])
         if found is None:
             raise SessionNotFound(given["session"])
         return found

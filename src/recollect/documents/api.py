@@ -130,7 +130,7 @@ class Docs:
         """The documents that are indexed, by path."""
         return [
             document
-            for document in self._store.documents.every(self._store.project)
+            for document in self._store.documents.every()
             if document.state == "live" and label in (None, document.label) and type in (None, document.type)
         ]
 

@@ -192,10 +192,10 @@ def _worst_first(conflicts: Sequence[Conflict]) -> list[Conflict]:
 
 def check_links(store: Store, base: Path, specs: str) -> Checked:
     """The references of all documents that lead nowhere."""
-    documents = [one for one in store.documents.every(store.project) if one.state == "live"]
+    documents = [one for one in store.documents.every() if one.state == "live"]
     by_id = {document.id: document for document in documents}
     catalogue = catalogue_of(documents, specs)
-    links = [link for link in store.documents.links(store.project) if link.source in by_id]
+    links = [link for link in store.documents.links() if link.source in by_id]
     broken: list[BrokenLink] = []
     for link in links:
         reference, source = reference_of(link), by_id[link.source].path
@@ -222,7 +222,7 @@ def _shown(file: Path, base: Path) -> str:
 def found_document(given: str, base: Path, store: Store) -> Document:
     """The document meant by a path: as documents are named, or as the shell names the file."""
     for path in (given, _shown(Path(given), base)):
-        document = store.documents.by_path(path.removeprefix("./"), store.project)
+        document = store.documents.by_path(path.removeprefix("./"))
         if document is not None:
             return document
     raise DocumentNotFound(given)

@@ -71,7 +71,7 @@ class GcPlan:
 
 def plan(store: Store, *, now: datetime) -> GcPlan:
     """What is to go. Changes nothing."""
-    documents = [one for one in store.documents.every(store.project) if one.state == "live"]
+    documents = [one for one in store.documents.every() if one.state == "live"]
     stale = [one for document in documents if (one := _stale(document, now)) is not None]
     leaving = {one.document.id for one in stale}
     repeats, notes = _repeats(store, [one for one in documents if one.id not in leaving])
@@ -92,7 +92,7 @@ def _repeats(store: Store, documents: Sequence[Document]) -> tuple[list[Repeat],
         return [], ["no vectors yet, so no near-duplicates were looked for; `recollect tend` makes them"]
     rank = {one.id: place for place, one in enumerate(sorted(documents, key=lambda one: (_newest(one), one.path)))}
     paths = {one.id: one.path for one in documents}
-    home = store.memories.cut_from(Filter(kinds=frozenset({Kind.PASSAGE})), store.project)
+    home = store.memories.cut_from(Filter(kinds=frozenset({Kind.PASSAGE})))
     order = sorted((seq for seq, id in home.items() if id in rank), key=lambda seq: (rank[home[seq]], seq))
     found: list[Repeat] = []
     dropped: set[int] = set()

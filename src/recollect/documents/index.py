@@ -82,7 +82,7 @@ def index(
             raise RootNotFound(str(root))
     run = _Run(store, hand, layout, identity, Summary())
     loose = is_loose(store)  # an earlier run was cut short before it had linked what it wrote
-    known = {document.path: document for document in store.documents.every(store.project)}
+    known = {document.path: document for document in store.documents.every()}
     wanted = run.look(roots, base, known, full=full, pruned=pruned)
     gone = run.gone([_path(Path(os.path.realpath(root)), base) for root in roots], known)
     moves = Moves(store, gone)
@@ -245,7 +245,7 @@ class _Run:
         """With what is known of the file now, under the lock: others index and search meanwhile."""
         if one.known is not None:
             return replace(one, known=there.get(one.known.id, one.known))
-        return replace(one, known=self._store.documents.by_path(one.path, self._store.project))
+        return replace(one, known=self._store.documents.by_path(one.path))
 
     def _count(self, one: Wanted, done: Kept) -> None:
         self.summary.passages += done.added

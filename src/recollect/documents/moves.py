@@ -60,8 +60,7 @@ class Moves:
     def _passages(self) -> dict[str, set[str]]:
         if self._words is None:
             self._words = {
-                id: {memory.fingerprint for memory in self._store.memories.of_document(id, self._store.project)}
-                for id in self._gone
+                id: {memory.fingerprint for memory in self._store.memories.of_document(id)} for id in self._gone
             }
         return self._words
 

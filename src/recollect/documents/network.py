@@ -32,9 +32,9 @@ def relink(store: Store, specs: str, *, everything: bool) -> bool:
     """Resolve references anew — all, or only those not resolved yet — and rank again if that changed any link.
 
     Whether the ranks were computed anew."""
-    documents = store.documents.every(store.project)
+    documents = store.documents.every()
     known = {document.id: document for document in documents}
-    links = [link for link in store.documents.links(store.project) if everything or link.resolved is None]
+    links = [link for link in store.documents.links() if everything or link.resolved is None]
     changed = resolved(links, documents, specs)
     with store.engine.write():
         store.documents.resolve([link for link, before in zip(changed, links, strict=True) if link != before])
@@ -65,12 +65,12 @@ def reference_of(link: DocumentLink) -> Reference:
 
 
 def _rank(store: Store, ids: Sequence[str]) -> bool:
-    edges = store.documents.edges(store.project)
+    edges = store.documents.edges()
     stamp = sha256(repr((list(ids), edges)).encode()).hexdigest()
     if store.meta(f"{_STAMP}:{store.project}") == stamp:
         return False
     numbers = {id: number for number, id in enumerate(ids)}
     ranks = pagerank(len(ids), [(numbers[one], numbers[other]) for one, other in edges if other in numbers])
-    store.documents.put_ranks(store.project, dict(zip(ids, normalised(ranks), strict=True)))
+    store.documents.put_ranks(dict(zip(ids, normalised(ranks), strict=True)))
     store.set_meta(f"{_STAMP}:{store.project}", stamp)
     return True

@@ -68,7 +68,7 @@ def search(
         raise InvalidField("limit", "at least one result, and one of each document")
     admitted: Iterable[str] = ()
     if label is not None or type is not None:
-        admitted = store.documents.placed(store.project, label=label, type=type)
+        admitted = store.documents.placed(label=label, type=type)
         if not admitted:
             return Found((), (f"no document is {' and '.join(one for one in (label, type) if one)}",))
     filter = Filter(kinds=frozenset({Kind.PASSAGE}), documents=frozenset(admitted))

@@ -42,7 +42,7 @@ def link(
     keys = sorted({key for named in keyed for key in named})
     if not keys:
         return [() for _ in texts]
-    registry = _Registry(store, store.entities.named(keys, store.project), now, identity)
+    registry = _Registry(store, store.entities.named(keys), now, identity)
     linked = [tuple(dict.fromkeys(registry.entity(key, one) for key, one in named.items())) for named in keyed]
     store.entities.put(list(registry.changed.values()))
     return linked

@@ -43,13 +43,13 @@ def standing(memory: Recollect, *, limit: int) -> Json:
     day = day_of(datetime.now(UTC))
     return {
         "project": memory.project,
-        "memories": store.memories.tally(store.project),
-        "sessions": store.sessions.tally(store.project),
-        "entities": store.entities.tally(store.project),
+        "memories": store.memories.tally(),
+        "sessions": store.sessions.tally(),
+        "entities": store.entities.tally(),
         "turns": {
-            "states": store.turns.by_state(store.project),
-            "providers": store.turns.by_provider(store.project),
-            "latest": [turn_json(one) for one in store.turns.recent(store.project, limit=limit)[::-1]],
+            "states": store.turns.by_state(),
+            "providers": store.turns.by_provider(),
+            "latest": [turn_json(one) for one in store.turns.recent(limit=limit)[::-1]],
         },
         "observer": _observed(memory),
         "latest": [

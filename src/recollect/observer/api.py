@@ -146,11 +146,11 @@ class Observer:
 
     def statistics(self) -> ObservedTally:
         """How much was observed."""
-        return self._room.store.observed.tally(self._room.project)
+        return self._room.store.observed.tally()
 
     def sessions(self) -> list[SessionSeen]:
         """Every observed session, the one that began first leading."""
-        return self._room.store.observed.sessions(self._room.project)
+        return self._room.store.observed.sessions()
 
     def waiting(self, *, limit: int = 50, skip: int = 0) -> list[Waiting]:
         """What was inferred and waits for a person."""

@@ -53,11 +53,11 @@ class SynthesiseChore:
         return Done(self.name, looked, len(reached) - looked, told, {"modules": looked, "memories": added})
 
     def _reached(self) -> list[tuple[str, int, int]]:
-        observed, project = self.room.store.observed, self.room.project
+        observed = self.room.store.observed
         done: dict[str, list[str]] = {}
-        for one in observed.syntheses(project):
+        for one in observed.syntheses():
             done.setdefault(one.subject, []).append(one.stage)
-        modules = observed.modules(project, least=STAGES[0])
+        modules = observed.modules(least=STAGES[0])
         staged = ((one.module, one.sessions, stage_of(one.sessions, done.get(one.module, ()))) for one in modules)
         return [(module, sessions, stage) for module, sessions, stage in staged if stage is not None]
 
@@ -78,7 +78,7 @@ class CausesChore:
     def apply(self, plan: Plan, allowance: Allowance) -> Done:
         found = self._found()
         chosen = found[: min(_PAIRS, len(found) if allowance.left is None else allowance.left)]
-        sessions = self.room.store.observed.sessions(self.room.project)
+        sessions = self.room.store.observed.sessions()
         if not chosen or not sessions:
             return Done(self.name)
         fresh, note = _weighed(chosen, self.room, most=_PAIRS)
@@ -88,15 +88,15 @@ class CausesChore:
         return Done(self.name, len(chosen), len(found) - len(chosen), (note,) if note else (), {"memories": added})
 
     def _found(self) -> list[Hunch]:
-        observed, project = self.room.store.observed, self.room.project
-        done = {one.subject for one in observed.syntheses(project) if one.stage == WEEKLY}
-        used = {one.path: one.sessions for one in observed.files(project)}
-        outside = observed.outside(project)
+        observed = self.room.store.observed
+        done = {one.subject for one in observed.syntheses() if one.stage == WEEKLY}
+        used = {one.path: one.sessions for one in observed.files()}
+        outside = observed.outside()
         found = []
-        for pair, weight in causes(observed.pairs(project, least=SHARED), used):
+        for pair, weight in causes(observed.pairs(least=SHARED), used):
             if f"{pair.one} + {pair.other}" in done:
                 continue
-            shared = observed.sharing(pair.one, pair.other, project)
+            shared = observed.sharing(pair.one, pair.other)
             sightings = tuple(Sighting(id, (), outside[id][1] if id in outside else "") for id in shared)
             found.append(cause(pair, weight, sightings))
         return found
@@ -104,21 +104,21 @@ class CausesChore:
 
 def module_seen(room: Room, module: str) -> ModuleSeen:
     """Everything observed about a module."""
-    observed, project = room.store.observed, room.project
-    ids = observed.sessions_in(module, project)
+    observed = room.store.observed
+    ids = observed.sessions_in(module)
     within = frozenset(ids)
-    every = observed.sessions(project)
-    files = observed.files(project)
+    every = observed.sessions()
+    files = observed.files()
     inside = [one.path for one in files if one.module == module]
     return ModuleSeen(
         module=module,
         sessions=[one for one in every if one.id in within],
         project=every,
-        files=observed.files_of(ids, project),
-        pairs=observed.pairs(project, touching=inside, least=SHARED),
+        files=observed.files_of(ids),
+        pairs=observed.pairs(touching=inside, least=SHARED),
         used={one.path: one.sessions for one in files},
-        errors=observed.errors(project, least=SHARED)[:_ERRORS],
-        rounds=observed.rounds(ids, project),
+        errors=observed.errors(least=SHARED)[:_ERRORS],
+        rounds=observed.rounds(ids),
     )
 
 
@@ -142,7 +142,7 @@ def _kept(proposals: Sequence[Proposal], looks: Sequence[tuple[str, str]], newes
     now, store = room.now(), room.store
     drafts = [(one.hunch, room.placed(drafted(one, newest))) for one in proposals]
     with store.engine.write():
-        taken = store.observed.promoted([hunch.key for hunch, _ in drafts], room.project)
+        taken = store.observed.promoted([hunch.key for hunch, _ in drafts])
         ids: list[str] = []
         for hunch, draft in drafts:
             if hunch.key in taken:
@@ -152,9 +152,9 @@ def _kept(proposals: Sequence[Proposal], looks: Sequence[tuple[str, str]], newes
             except Tombstoned:
                 continue
             noted = Promotion(key=hunch.key, memory=receipt.id, session=newest.id, at=now.timestamp())
-            store.observed.note_promotions([noted], room.project)
+            store.observed.note_promotions([noted])
             ids.append(receipt.id)
         for subject, stage in looks:
             done = Synthesis(subject=subject, stage=stage, at=now.timestamp(), memories=tuple(ids))
-            store.observed.note_synthesis(done, room.project)
+            store.observed.note_synthesis(done)
     return len(ids)

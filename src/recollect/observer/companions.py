@@ -31,9 +31,9 @@ class SeenTogether:
 
     def together(self, files: Sequence[str]) -> dict[str, dict[str, float]]:
         """For each file, which go with it: the share of its sessions that used them close by."""
-        observed, project = self._store.observed, self._store.project
-        pairs = observed.pairs(project, touching=files)
-        sessions = {one.path: one.sessions for one in observed.files(project, paths=files)} if pairs else {}
+        observed = self._store.observed
+        pairs = observed.pairs(touching=files)
+        sessions = {one.path: one.sessions for one in observed.files(paths=files)} if pairs else {}
         shared: dict[str, dict[str, int]] = {path: {} for path in files}
         for pair in pairs:
             for mine, other in ((pair.one, pair.other), (pair.other, pair.one)):

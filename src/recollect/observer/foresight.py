@@ -56,7 +56,7 @@ class Foresight:
                 read=tuple(one.path for one in files if not one.edits),
                 branch=session.branch,
             )
-            for session, files in self._store.observed.histories(self._store.project)
+            for session, files in self._store.observed.histories()
         ]
 
     def _project_files(self) -> list[str]:
@@ -72,7 +72,7 @@ class Foresight:
 
     def bar(self) -> float:
         """How likely a failure must be to be worth a warning here."""
-        sessions = self._store.observed.sessions(self._store.project)
+        sessions = self._store.observed.sessions()
         return chosen_bar([(one.calls, one.raised) for one in sessions])
 
     def lookout(self) -> Lookout:
@@ -117,14 +117,14 @@ class Foresight:
             return None
 
     def _learn(self) -> None:
-        ids = tuple(self._store.observed.ids(self._store.project))
-        state = (*ids, str(self._store.observed.troubled(self._store.project)))
+        ids = tuple(self._store.observed.ids())
+        state = (*ids, str(self._store.observed.troubled()))
         if state == self._state:
             return
         if list(ids[: len(self._learnt)]) != self._learnt or not self._learnt:
             self._odds, self._learnt = Odds(), list(ids[: max(0, len(ids) - SESSIONS)])
             self._known = set()
-        for traits in self._store.observed.traits(ids[len(self._learnt) :], self._store.project):
+        for traits in self._store.observed.traits(ids[len(self._learnt) :]):
             self._odds.add(traits)
             for one in traits:
                 if one.sort == "file" and one.times > len(one.failed):
@@ -135,11 +135,11 @@ class Foresight:
 
     def _troubles(self) -> dict[tuple[str, str], Trouble]:
         """What may be told of a trouble, by tool and fingerprint: as sessions met it before they reached outside."""
-        observed, project = self._store.observed, self._store.project
-        outside, memories = observed.outside(project), self._remembered()
+        observed = self._store.observed
+        outside, memories = observed.outside(), self._remembered()
         newest: dict[tuple[str, str], ErrorSeen] = {}
         helped: dict[tuple[str, str], Counter[str]] = {}
-        for session, one in observed.troubles({one.fingerprint for one in observed.errors(project)}, project):
+        for session, one in observed.troubles({one.fingerprint for one in observed.errors()}):
             if session in outside and max(one.steps, default=0) >= outside[session][0]:
                 continue
             newest[one.tool, one.fingerprint] = one
@@ -153,7 +153,7 @@ class Foresight:
     def _remembered(self) -> dict[tuple[str, str], str]:
         """The memories that tell of a trouble, by the tool and fingerprint of their trigger."""
         wanted = Filter(kinds=frozenset({Kind.ERROR_PATTERN, Kind.GOTCHA}), statuses=OPEN)
-        page = self._store.memories.page(wanted, self._store.project, limit=_MEMORIES)
+        page = self._store.memories.page(wanted, limit=_MEMORIES)
         triggers: Sequence[tuple[object, str]] = [(one.attributes.get("trigger"), one.id) for one in page.memories]
         return {
             (str(trigger.get("tool")), str(trigger["fingerprint"])): id

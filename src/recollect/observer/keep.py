@@ -52,9 +52,9 @@ def keep(seen: Contribution, proposals: Sequence[Proposal], known: Sequence[Weig
     """Write everything or nothing. What another process promoted meanwhile is not promoted again."""
     drafts = {one.hunch.key: room.placed(drafted(one, seen.session)) for one in proposals}
     with room.store.engine.write():
-        if not room.store.observed.put(seen, room.project):
+        if not room.store.observed.put(seen):
             return Written(put=False)
-        taken = room.store.observed.promoted(drafts, room.project)
+        taken = room.store.observed.promoted(drafts)
         added = [
             kept
             for one in proposals
@@ -81,7 +81,7 @@ def _borne_out(one: Weighed, seen: Contribution, room: Room) -> Kept | None:
     memory = room.store.memories.get(one.known)
     clean = list(dict.fromkeys(sighting.session for sighting in one.hunch.clean))
     now = room.now()
-    if one.hunch.key not in room.store.observed.promoted([one.hunch.key], room.project):
+    if one.hunch.key not in room.store.observed.promoted([one.hunch.key]):
         _note(one.hunch, one.known, seen, room, now)
     needed = memory.attributes.get("needed", gate.GRADES[one.hunch.signal].sessions)
     enough = len({*memory.provenance, *clean}) >= max(3, gate.SHOWN_AFTER * int(needed))
@@ -110,7 +110,7 @@ def _told_better(hunch: Hunch, memory: Memory) -> str | None:
 
 def _note(hunch: Hunch, memory: MemoryId, seen: Contribution, room: Room, now: datetime) -> None:
     noted = Promotion(key=hunch.key, memory=memory, session=seen.session.id, at=now.timestamp())
-    room.store.observed.note_promotions([noted], room.project)
+    room.store.observed.note_promotions([noted])
 
 
 def drafted(one: Proposal, session: SessionSeen) -> Draft:

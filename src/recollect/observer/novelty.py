@@ -40,9 +40,9 @@ class Weighed:
 
 def novel(hunches: Sequence[Hunch], room: Room) -> list[Weighed]:
     """Each hunch with what is known of it."""
-    promoted = room.store.observed.promoted([one.key for one in hunches], room.project)
+    promoted = room.store.observed.promoted([one.key for one in hunches])
     prints = {fingerprint(one.text): one for one in hunches}
-    buried = room.store.tombstones.find(list(prints), room.project)
+    buried = room.store.tombstones.find(list(prints))
     ids = [MemoryId(one.memory) for one in promoted.values()]
     known = {one.id: one for one in room.store.memories.get_many(ids).memories}
     weighed = []

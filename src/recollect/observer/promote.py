@@ -49,7 +49,7 @@ def promote(seen: Contribution, room: Room) -> Learned:
     if _seen_before(seen, room):
         learned.known = True
         return learned
-    found = hunches(seen, Past(room.store.observed, room.project, seen))
+    found = hunches(seen, Past(room.store.observed, seen))
     asked = _asked(found, seen.session.kind, learned)
     valid = validated(asked, Outcome(seen.session.outcome), learned)
     often = frequent(valid, learned)
@@ -71,7 +71,7 @@ def promote(seen: Contribution, room: Room) -> Learned:
 
 def _seen_before(seen: Contribution, room: Room) -> bool:
     """Was exactly this told before? How long watching took does not count."""
-    before = room.store.observed.get(seen.session.id, room.project)
+    before = room.store.observed.get(seen.session.id)
     if before is None:
         return False
     # How long watching took, and how calls looked to who knew the sessions before it, is not what the session tells.
@@ -142,7 +142,7 @@ def _confidence(one: Hunch, sessions: int) -> float:
 def _within(proposals: list[Proposal], seen: Contribution, room: Room, learned: Learned) -> list[Proposal]:
     """As many as this kind of session may add, counting what it added when it was seen before."""
     cap = gate.PROMOTED.get(seen.session.kind, min(one for one in gate.PROMOTED.values() if one))
-    room_left = max(0, cap - room.store.observed.promotions_of(seen.session.id, room.project))
+    room_left = max(0, cap - room.store.observed.promotions_of(seen.session.id))
     learned.left_out["more than one session may add"] += max(0, len(proposals) - room_left)
     return proposals[:room_left]
 
@@ -152,8 +152,8 @@ def _errors(found: Iterable[Hunch], room: Room) -> dict[str, float | None]:
     rates: dict[str, float | None] = {}
     for name in {one.signal for one in found}:
         tags = frozenset({tag_of(name)})
-        wrong = room.store.memories.count(Filter(tags=tags, statuses=frozenset({Status.REJECTED})), room.project)
-        right = room.store.memories.count(Filter(tags=tags, needs_review=False), room.project)
+        wrong = room.store.memories.count(Filter(tags=tags, statuses=frozenset({Status.REJECTED})))
+        right = room.store.memories.count(Filter(tags=tags, needs_review=False))
         rates[name] = wrong / (wrong + right) if wrong + right >= gate.REVIEWS else None
     return rates
 

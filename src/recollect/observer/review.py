@@ -32,14 +32,14 @@ class Waiting:
 
 def waiting(room: Room, *, limit: int, skip: int = 0) -> list[Waiting]:
     """What waits, what a person said first, then by confidence, then by age."""
-    found = room.store.memories.page(_WAITING, room.project, limit=limit, skip=skip).memories
+    found = room.store.memories.page(_WAITING, limit=limit, skip=skip).memories
     ranked = sorted(found, key=lambda one: (-one.confidence, one.created_at, one.id))
     return [_waiting(one, room) for one in ranked]
 
 
 def count(room: Room) -> int:
     """How many wait."""
-    return room.store.memories.count(_WAITING, room.project)
+    return room.store.memories.count(_WAITING)
 
 
 def _waiting(memory: Memory, room: Room) -> Waiting:
@@ -47,7 +47,7 @@ def _waiting(memory: Memory, room: Room) -> Waiting:
     steps = sum(max(1, len(one.get("steps", ()))) for one in evidence)
     cost = 0.0
     for one in evidence:
-        session = room.store.observed.session(str(one.get("session")), room.project)
+        session = room.store.observed.session(str(one.get("session")))
         if session is not None and session.steps:
             cost += session.tokens / session.steps * max(1, len(one.get("steps", ())))
     saves = round(cost / len(evidence)) if evidence else 0

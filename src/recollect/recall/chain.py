@@ -27,9 +27,7 @@ def chained(
     kinds = CHAIN_KINDS & query.filter.kinds if query.filter.kinds else CHAIN_KINDS
     wanted = replace(query.filter, files=frozenset(sure), kinds=kinds)
     known = {one.id for one in ranking}
-    found = (
-        store.memories.page(wanted, store.project, order="confidence", limit=CHAIN_MOST * 4).memories if kinds else ()
-    )
+    found = store.memories.page(wanted, order="confidence", limit=CHAIN_MOST * 4).memories if kinds else ()
     added = [
         Candidate(memory.id, score=max(files.values()) * weight, reasons=(f"goes with {file}",), memory=memory)
         for memory in found

@@ -33,7 +33,7 @@ def beside(
     places = {place for place in places if near.said[place].id not in known}
     if asked.is_request:
         places |= _wishes(known, reading, store)
-    found = store.memories.admitted(sorted(places), query.filter, store.project)
+    found = store.memories.admitted(sorted(places), query.filter)
     return [Candidate(one.id, memory=one, reasons=("beside another",), place=seq) for seq, one in found.items()]
 
 

@@ -24,7 +24,7 @@ def narrowed(query: Query, store: Store) -> tuple[Query, tuple[str, ...]]:
     """The query with its sessions worked out, and what to say about them."""
     if query.last_sessions is None and query.around is None:
         return query, ()
-    sessions = store.memories.sessions(store.project)
+    sessions = store.memories.sessions()
     chosen, notes = set(sessions), tuple[str, ...]()
     if query.last_sessions is not None:
         if query.last_sessions < 1:
@@ -65,7 +65,7 @@ def _event(named: str, filter: Filter, store: Store) -> Memory | None:
     if not words:
         return None
     wanted = replace(filter, sessions=frozenset(), since=None, until=None)
-    best = store.words.matching(read(Query(named)), wanted, store.project, weights=PLAIN_COLUMNS, limit=20)
+    best = store.words.matching(read(Query(named)), wanted, weights=PLAIN_COLUMNS, limit=20)
     found = list(store.memories.by_seq([one.seq for one in best]).values())
     stems = set(store.words.tokens([" ".join(words)])[0])
     texts = store.words.tokens([memory.content for memory in found])

@@ -50,7 +50,7 @@ def reject(store: Store, id: str, hand: ActContext) -> Memory:
     """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
 
     def rejected(memory: Memory) -> Memory:
-        store.tombstones.put(memory.fingerprint, store.project, reason="rejected", at=hand.at)
+        store.tombstones.put(memory.fingerprint, reason="rejected", at=hand.at)
         return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
 
     return _act(store, id, "reject", rejected, hand, tombstone=True)
@@ -83,10 +83,10 @@ def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], ex
             raise StaleEdit(memory.id, expected=expected, found=memory.revision)
         shaped = _reshaped(memory, store, hand, changes)
         if shaped.fingerprint != memory.fingerprint:
-            store.tombstones.put(memory.fingerprint, store.project, reason="corrected", at=hand.at)
-            if tomb := store.tombstones.find([shaped.fingerprint], store.project).get(shaped.fingerprint):
+            store.tombstones.put(memory.fingerprint, reason="corrected", at=hand.at)
+            if tomb := store.tombstones.find([shaped.fingerprint]).get(shaped.fingerprint):
                 lifted.update(tombstone=tomb.fingerprint, reason=tomb.reason)
-                store.tombstones.lift(tomb.fingerprint, store.project)
+                store.tombstones.lift(tomb.fingerprint)
         return shaped
 
     lifted: dict[str, str] = {}

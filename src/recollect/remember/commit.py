@@ -61,8 +61,8 @@ class _Writing:
         self._store = store
         self._now = now
         prints = [each.memory.fingerprint for each in weighed]
-        self._known = store.memories.by_fingerprint(prints, store.project)
-        self._tombs = store.tombstones.find(prints, store.project)
+        self._known = store.memories.by_fingerprint(prints)
+        self._tombs = store.tombstones.find(prints)
         self._new: dict[MemoryId, Memory] = {}
         self._links: list[Link] = []
         self._changes: list[Change] = []
@@ -96,7 +96,7 @@ class _Writing:
             return  # a rejected statement may still be said: that somebody said it is evidence, not a claim of ours
         if not each.again:
             raise Tombstoned(reason=tomb.reason, since=tomb.at.date().isoformat())
-        self._store.tombstones.lift(tomb.fingerprint, self._store.project)
+        self._store.tombstones.lift(tomb.fingerprint)
         self._changes.append(
             Change("edit", None, "said again on purpose", {"tombstone": tomb.fingerprint, "reason": tomb.reason}, {})
         )
@@ -169,7 +169,7 @@ class _Writing:
             self._store.memories.update(known, closed)
         self._links.append(link)
         if each.corrects and known.fingerprint != memory.fingerprint:
-            self._store.tombstones.put(known.fingerprint, self._store.project, reason="corrected", at=self._now)
+            self._store.tombstones.put(known.fingerprint, reason="corrected", at=self._now)
             after["tombstone"] = known.fingerprint
         self._changes.append(Change("supersede", old, each.why or f"superseded by {memory.id}", before, after))
 

@@ -49,7 +49,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgo
                 store.ledger.erase_bodies(memory.id)
                 store.turns.forget(texts[memory.id])
                 store.working.forget(texts[memory.id])
-                store.tombstones.put(memory.fingerprint, store.project, reason="forgotten", at=hand.at)
+                store.tombstones.put(memory.fingerprint, reason="forgotten", at=hand.at)
             changes = [Change("forget", one.id, hand.why) for one in named]
             store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
 
@@ -67,7 +67,7 @@ def _erase_observed(store: Store, memory: Memory) -> None:
     if signal := memory.attributes.get("signal"):
         trigger = memory.attributes.get("trigger", {})
         store.observed.erase(
-            str(signal), memory.provenance, str(trigger.get("fingerprint", "")), store.project
+            str(signal), memory.provenance, str(trigger.get("fingerprint", ""))
         )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def _scrub(store: Store, memories: Sequence[Memory], texts: Mapping[MemoryId, li
     the log could not be emptied."""
     empty(store.engine)
     settled = store.engine.settle()
-    said_elsewhere = store.memories.by_fingerprint([one.fingerprint for one in memories], store.project)
+    said_elsewhere = store.memories.by_fingerprint([one.fingerprint for one in memories])
     gone = [text for one in memories if one.fingerprint not in said_elsewhere for text in texts[one.id]]
     if any(store.engine.holds(text[:_TRACE]) for text in gone):
         store.engine.rewrite()

@@ -38,4 +38,4 @@ class Rivals:
 
     def _known(self, words: frozenset[str]) -> list[Memory]:
         longest = sorted(words, key=lambda word: (-len(word), word))[:_MOST_TOPIC]
-        return self._store.memories.sharing(longest, self._store.project, limit=_MOST_RIVALS)
+        return self._store.memories.sharing(longest, limit=_MOST_RIVALS)

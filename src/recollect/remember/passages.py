@@ -79,11 +79,11 @@ class _Plan:
 def _plan(cut: Cut, passages: Sequence[Memory], store: Store) -> _Plan:
     """Pair what is there with what should be: the same words under the same heading are the same passage."""
     there: dict[tuple[object, ...], list[Memory]] = {}
-    for memory in store.memories.of_document(cut.document, store.project):
+    for memory in store.memories.of_document(cut.document):
         if memory.status is Status.REJECTED:  # a person's word on it, kept whatever the file says
             continue
         there.setdefault(_likeness(memory), []).append(memory)
-    buried = store.tombstones.find([memory.fingerprint for memory in passages], store.project)
+    buried = store.tombstones.find([memory.fingerprint for memory in passages])
     plan = _Plan((), [], [], [], sum(memory.fingerprint in buried for memory in passages))
     ids: list[MemoryId] = []
     for memory in passages:

@@ -77,6 +77,6 @@ _MARKS = frozenset({"tombstone", "reason"})
 def _restore_tombstones(store: Store, entry: Entry, hand: ActContext) -> None:
     before, after = entry.change.before or {}, entry.change.after or {}
     if put := after.get("tombstone"):
-        store.tombstones.lift(str(put), store.project)
+        store.tombstones.lift(str(put))
     if lifted := before.get("tombstone"):
-        store.tombstones.put(str(lifted), store.project, reason=str(before.get("reason", "rejected")), at=hand.at)
+        store.tombstones.put(str(lifted), reason=str(before.get("reason", "rejected")), at=hand.at)

@@ -22,8 +22,9 @@ _NAMES = ", ".join(_COLUMNS)
 
 
 class Documents:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     # --- documents ------------------------------------------------------------------------------------------------
 
@@ -40,9 +41,9 @@ class Documents:
 
     _EVERY = f"select {_NAMES}, checksum from documents where project = :project order by path"
 
-    def every(self, project: str) -> list[Document]:
+    def every(self) -> list[Document]:
         """All documents of a project, by path."""
-        return [self._checked(row) for row in self._engine.rows(self._EVERY, {"project": project})]
+        return [self._checked(row) for row in self._engine.rows(self._EVERY, {"project": self._project})]
 
     _BY_IDS = f"""
         select {_NAMES}, checksum from documents where id in (select value from json_each(:ids)) order by path
@@ -54,8 +55,8 @@ class Documents:
 
     _BY_PATH = f"select {_NAMES}, checksum from documents where project = :project and path = :path"
 
-    def by_path(self, path: str, project: str) -> Document | None:
-        row = self._engine.row(self._BY_PATH, {"project": project, "path": path})
+    def by_path(self, path: str) -> Document | None:
+        row = self._engine.row(self._BY_PATH, {"project": self._project, "path": path})
         return None if row is None else self._checked(row)
 
     _PLACED = """
@@ -64,9 +65,9 @@ class Documents:
            and (:type is null or type = :type) order by id
     """
 
-    def placed(self, project: str, *, label: str | None, type: str | None) -> list[str]:
+    def placed(self, *, label: str | None, type: str | None) -> list[str]:
         """The ids of documents of a label, of a type, or of both."""
-        rows = self._engine.rows(self._PLACED, {"project": project, "label": label, "type": type})
+        rows = self._engine.rows(self._PLACED, {"project": self._project, "label": label, "type": type})
         return [row[0] for row in rows]
 
     _REMOVE = (
@@ -100,9 +101,9 @@ class Documents:
          where d.project = :project order by l.source, l.line, l.rowid
     """
 
-    def links(self, project: str) -> list[DocumentLink]:
+    def links(self) -> list[DocumentLink]:
         """Every reference of every document."""
-        return [DocumentLink(*row) for row in self._engine.rows(self._LINKS, {"project": project})]
+        return [DocumentLink(*row) for row in self._engine.rows(self._LINKS, {"project": self._project})]
 
     _EDGES = """
         select distinct l.source, l.resolved from document_links l join documents d on d.id = l.source
@@ -110,9 +111,9 @@ class Documents:
          order by l.source, l.resolved
     """
 
-    def edges(self, project: str) -> list[tuple[str, str]]:
+    def edges(self) -> list[tuple[str, str]]:
         """Which documents point at which, each pair once."""
-        return [(row[0], row[1]) for row in self._engine.rows(self._EDGES, {"project": project})]
+        return [(row[0], row[1]) for row in self._engine.rows(self._EDGES, {"project": self._project})]
 
     _RESOLVE = "update document_links set resolved = ? where source = ? and target = ? and kind = ?"
 
@@ -124,8 +125,8 @@ class Documents:
 
     _IDS = "select id from documents where project = :project order by id"
 
-    def ids(self, project: str) -> list[str]:
-        return [row[0] for row in self._engine.rows(self._IDS, {"project": project})]
+    def ids(self) -> list[str]:
+        return [row[0] for row in self._engine.rows(self._IDS, {"project": self._project})]
 
     _CLEAR_RANKS = "delete from document_ranks where document in (select id from documents where project = :project)"
     _ADD_RANK = """
@@ -133,9 +134,9 @@ class Documents:
             on conflict (document) do update set rank = excluded.rank
     """
 
-    def put_ranks(self, project: str, ranks: Mapping[str, float]) -> None:
+    def put_ranks(self, ranks: Mapping[str, float]) -> None:
         """Replace the ranks of a project's documents; each is a share of the highest."""
-        self._engine.execute(self._CLEAR_RANKS, {"project": project})
+        self._engine.execute(self._CLEAR_RANKS, {"project": self._project})
         self._engine.execute_many(self._ADD_RANK, list(ranks.items()))
 
     _RANKS = "select document, rank from document_ranks where document in (select value from json_each(:ids))"

@@ -23,8 +23,9 @@ _MENTIONS = """
 
 
 class Entities:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _PUT = f"""
         insert into entities ({_NAMES}, checksum) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -48,10 +49,10 @@ class Entities:
          where n.project = :project and n.key in (select value from json_each(:keys)) order by e.created_at, e.id
     """
 
-    def named(self, keys: Sequence[str], project: str) -> dict[str, list[Entity]]:
+    def named(self, keys: Sequence[str]) -> dict[str, list[Entity]]:
         """The entities that go by some names, for each name that has some; oldest first. Merged ones included."""
         found: dict[str, list[Entity]] = {}
-        for key, *row in self._engine.rows(self._NAMED, {"project": project, "keys": json.dumps(list(keys))}):
+        for key, *row in self._engine.rows(self._NAMED, {"project": self._project, "keys": json.dumps(list(keys))}):
             found.setdefault(key, []).append(_entity(tuple(row)))
         return found
 
@@ -69,9 +70,9 @@ class Entities:
          order by mentions desc, e.name, e.id limit :limit offset :skip
     """
 
-    def page(self, project: str, *, type: str | None = None, limit: int, skip: int = 0) -> list[Entity]:
+    def page(self, *, type: str | None = None, limit: int, skip: int = 0) -> list[Entity]:
         """Entities, the most mentioned first; merged ones are under the one they were merged into."""
-        params = {"project": project, "type": type, "limit": limit, "skip": skip}
+        params = {"project": self._project, "type": type, "limit": limit, "skip": skip}
         return [_entity(row) for row in self._engine.rows(self._PAGE, params)]
 
     _GROUP = f"""
@@ -88,8 +89,8 @@ class Entities:
         select type, count(*) from entities where project = :project and merged_into is null group by type order by type
     """
 
-    def tally(self, project: str) -> dict[str, int]:
-        return dict(self._engine.rows(self._TALLY, {"project": project}))
+    def tally(self) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY, {"project": self._project}))
 
     _LEFT = "select 1 from facets where facet = 'entity' and value = :id limit 1"
     _REMOVE = "delete from entities where id = :id and merged_into is null and summary = '' and aliases is null"
@@ -121,9 +122,9 @@ class Entities:
          order by m.seq desc limit :limit
     """
 
-    def with_few(self, project: str, *, kinds: Sequence[str], most: int, strategy: str, limit: int) -> list[int]:
+    def with_few(self, *, kinds: Sequence[str], most: int, strategy: str, limit: int) -> list[int]:
         """Rows of memories with at most `most` entities that this strategy has not looked at, newest first."""
-        params = {"project": project, "kinds": json.dumps(list(kinds)), "most": most, "strategy": strategy}
+        params = {"project": self._project, "kinds": json.dumps(list(kinds)), "most": most, "strategy": strategy}
         return [row[0] for row in self._engine.rows(self._FEW, {**params, "limit": limit})]
 
     # --- care -------------------------------------------------------------------------------------------------------

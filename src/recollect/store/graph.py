@@ -60,8 +60,9 @@ Touching: TypeAlias = tuple[int, int, str, float]
 class Graph:
     """Reads and writes the graph. Every method that changes rows must run inside `engine.write()`."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     # --- files ----------------------------------------------------------------------------------------------------
 

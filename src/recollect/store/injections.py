@@ -37,25 +37,26 @@ class AgentRun:
 class Injections:
     """Writing needs a transaction."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _BEGIN = """
         insert into agent_sessions (project, session, host, arm, began_at, ended_at, outcome)
         values (:project, :session, :host, :arm, :at, null, '') on conflict (project, session) do nothing
     """
 
-    def begin(self, session: str, project: str, *, host: str, arm: str, at: datetime) -> None:
+    def begin(self, session: str, *, host: str, arm: str, at: datetime) -> None:
         """A session is known from now on; one that is known stays as it is."""
-        params = {"project": project, "session": session, "host": host, "arm": arm, "at": to_ms(at)}
+        params = {"project": self._project, "session": session, "host": host, "arm": arm, "at": to_ms(at)}
         self._engine.execute(self._BEGIN, params)
 
     _END = """
         update agent_sessions set ended_at = :at, outcome = :outcome where project = :project and session = :session
     """
 
-    def end(self, session: str, project: str, *, outcome: str, at: datetime) -> None:
-        params = {"project": project, "session": session, "outcome": outcome, "at": to_ms(at)}
+    def end(self, session: str, *, outcome: str, at: datetime) -> None:
+        params = {"project": self._project, "session": session, "outcome": outcome, "at": to_ms(at)}
         self._engine.execute(self._END, params)
 
     _NOTE = """
@@ -63,11 +64,11 @@ class Injections:
             on conflict (project, session, memory) do nothing
     """
 
-    def note(self, session: str, project: str, told: Iterable[Told]) -> list[str]:
+    def note(self, session: str, told: Iterable[Told]) -> list[str]:
         """Write down what a session was told; the memories that were not written down before."""
         fresh = []
         for one in told:
-            params = {"project": project, "session": session, "memory": one.memory, "moment": one.moment}
+            params = {"project": self._project, "session": session, "memory": one.memory, "moment": one.moment}
             if self._engine.execute(self._NOTE, {**params, "at": to_ms(one.at)}):
                 fresh.append(one.memory)
         return fresh
@@ -76,9 +77,9 @@ class Injections:
         "select memory, moment, at from injections where project = :project and session = :session order by at, memory"
     )
 
-    def of(self, session: str, project: str) -> list[Told]:
+    def of(self, session: str) -> list[Told]:
         """What a session was told, in order."""
-        rows = self._engine.rows(self._OF, {"project": project, "session": session})
+        rows = self._engine.rows(self._OF, {"project": self._project, "session": session})
         return [Told(memory, moment, from_ms(at)) for memory, moment, at in rows]
 
     _SESSIONS = """
@@ -86,9 +87,9 @@ class Injections:
          where project = :project and began_at >= :since order by began_at, session
     """
 
-    def sessions(self, project: str, *, since: datetime) -> list[AgentRun]:
+    def sessions(self, *, since: datetime) -> list[AgentRun]:
         """The sessions since a moment, the first leading."""
-        rows = self._engine.rows(self._SESSIONS, {"project": project, "since": to_ms(since)})
+        rows = self._engine.rows(self._SESSIONS, {"project": self._project, "since": to_ms(since)})
         return [
             AgentRun(session, host, arm, from_ms(began), None if ended is None else from_ms(ended), outcome)
             for session, host, arm, began, ended, outcome in rows
@@ -102,10 +103,10 @@ class Injections:
     """
     _USED = "select count(distinct memory) from injections where project = :project and at >= :since"
 
-    def judged(self, project: str, *, since: datetime, lately: datetime) -> tuple[int, int, int, int, int]:
+    def judged(self, *, since: datetime, lately: datetime) -> tuple[int, int, int, int, int]:
         """What people did since a moment: confirmed, judged in all, corrected of what was told, flagged lately; and
         how many memories were told."""
-        params = {"project": project, "since": to_ms(since)}
+        params = {"project": self._project, "since": to_ms(since)}
         row = self._engine.row(self._JUDGED, {**params, "lately": to_ms(lately)}) or (0, 0, 0, 0)
         used = self._engine.row(self._USED, params) or (0,)
         confirmed, judged, corrected, flagged = (int(figure or 0) for figure in row)

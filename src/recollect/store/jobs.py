@@ -26,8 +26,9 @@ class Job:
 
 
 class Jobs:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _GET = f"select {_NAMES} from jobs where name = :name"
 

@@ -14,8 +14,9 @@ _NAMES = "source, relation, target, is_file, confidence, automatic, created_at"
 
 
 class Links:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _PUT = f"""
         insert into links ({_NAMES}, checksum) values (?, ?, ?, ?, ?, ?, ?, ?)

@@ -43,8 +43,9 @@ class Page:
 class Memories:
     """Reads and writes whole memories."""
 
-    def __init__(self, engine: Engine, kinds: Kinds) -> None:
+    def __init__(self, engine: Engine, kinds: Kinds, project: str) -> None:
         self._engine = engine
+        self._project = project
         self._kinds = kinds
         self._read: dict[str, tuple[Row, Memory]] = {}  # rows as they were read last
 
@@ -137,7 +138,7 @@ class Memories:
          where fingerprint in ({{marks}}) and project = :project and status in ({_OPEN}) order by seq
     """
 
-    def by_fingerprint(self, fingerprints: Sequence[str], project: str) -> dict[str, list[Memory]]:
+    def by_fingerprint(self, fingerprints: Sequence[str]) -> dict[str, list[Memory]]:
         """The open memories that say exactly the same, for each fingerprint that has some."""
         found: dict[str, list[Memory]] = {}
         for start in range(0, len(fingerprints), _CHUNK):
@@ -145,7 +146,7 @@ class Memories:
             marks = ", ".join(f":f{index}" for index in range(len(some)))
             sql = self._BY_FINGERPRINT.format(marks=marks)
             params = {f"f{index}": value for index, value in enumerate(some)}
-            for row in self._engine.rows(sql, {**params, "project": project}):
+            for row in self._engine.rows(sql, {**params, "project": self._project}):
                 memory = self._checked(row)
                 found.setdefault(memory.fingerprint, []).append(memory)
         return found
@@ -160,23 +161,23 @@ class Memories:
         f"select {_M_NAMES}, m.checksum from memories m where {{where}} order by {{order}} limit :limit offset :skip"
     )
 
-    def page(self, filter: Filter, project: str, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
-        condition, params = where(filter, project)
+    def page(self, filter: Filter, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
+        condition, params = where(filter, self._project)
         sql = self._LIST.format(where=condition, order=self._ORDERS[order])
         return self._page(self._engine.rows(sql, {**params, "limit": limit, "skip": skip}))
 
     _COUNT = "select count(*) from memories m where {where}"
 
-    def count(self, filter: Filter, project: str) -> int:
-        condition, params = where(filter, project)
+    def count(self, filter: Filter) -> int:
+        condition, params = where(filter, self._project)
         row = self._engine.row(self._COUNT.format(where=condition), params)
         return int(row[0]) if row else 0
 
     _TALLY = "select status, count(*) from memories where project = :project group by status order by status"
 
-    def tally(self, project: str) -> dict[str, int]:
+    def tally(self) -> dict[str, int]:
         """How many memories there are of each status."""
-        return dict(self._engine.rows(self._TALLY, {"project": project}))
+        return dict(self._engine.rows(self._TALLY, {"project": self._project}))
 
     _BY_SEQS = f"""
         select m.seq, {_M_NAMES}, m.checksum from json_each(:seqs) j cross join memories m on m.seq = j.value
@@ -190,13 +191,13 @@ class Memories:
     def is_empty(self) -> bool:
         return self._engine.row("select 1 from memories limit 1") is None
 
-    def sharing(self, words: Sequence[str], project: str, *, limit: int) -> list[Memory]:
+    def sharing(self, words: Sequence[str], *, limit: int) -> list[Memory]:
         """Open memories that hold all of `words`, newest first."""
         seqs = search.with_all(self._engine, words, limit=limit * 4)
         if not seqs:
             return []
         listed = ",".join(str(int(seq)) for seq in seqs)
-        rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": project})
+        rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": self._project})
         return list(self._page(rows).memories[:limit])
 
     def said(self, seqs: Sequence[int]) -> dict[int, Said]:
@@ -212,11 +213,11 @@ class Memories:
          where f.facet = 'document' and f.value = :document and m.project = :project order by f.seq
     """
 
-    def of_document(self, document: str, project: str) -> list[Memory]:
+    def of_document(self, document: str) -> list[Memory]:
         """The passages cut from one document, whatever their status, oldest row first."""
         return [
             self._checked(row)
-            for row in self._engine.rows(self._OF_DOCUMENT, {"document": document, "project": project})
+            for row in self._engine.rows(self._OF_DOCUMENT, {"document": document, "project": self._project})
         ]
 
     _CUT_FROM = """
@@ -224,9 +225,9 @@ class Memories:
          where f.facet = 'document' and {where} order by f.seq
     """
 
-    def cut_from(self, filter: Filter, project: str) -> dict[int, str]:
+    def cut_from(self, filter: Filter) -> dict[int, str]:
         """The rows of passages, each with the document it was cut from."""
-        condition, params = where(filter, project)
+        condition, params = where(filter, self._project)
         return dict(self._engine.rows(self._CUT_FROM.format(where=condition), params))
 
     # The order is told: by itself SQLite walks an index over the whole project for a handful of rows.
@@ -235,11 +236,11 @@ class Memories:
          where {{where}} order by m.seq
     """
 
-    def admitted(self, seqs: Sequence[int], filter: Filter, project: str) -> dict[int, Memory]:
+    def admitted(self, seqs: Sequence[int], filter: Filter) -> dict[int, Memory]:
         """The sound memories in some rows that a filter lets through, by row."""
         if not seqs:
             return {}
-        condition, params = where(filter, project)
+        condition, params = where(filter, self._project)
         sql = self._ADMITTED.format(where=condition)
         return self._by_number(self._engine.rows(sql, {**params, "seqs": json.dumps(list(seqs))}))[0]
 
@@ -249,9 +250,9 @@ class Memories:
          where project = :project and session is not null group by session order by began, first
     """
 
-    def sessions(self, project: str) -> list[str]:
+    def sessions(self) -> list[str]:
         """All sessions that memories belong to, oldest first."""
-        return [row[0] for row in self._engine.rows(self._SESSIONS, {"project": project})]
+        return [row[0] for row in self._engine.rows(self._SESSIONS, {"project": self._project})]
 
     _SEQS_OF = "select id, seq from memories where id in (select value from json_each(:ids))"
 
@@ -279,10 +280,10 @@ class Memories:
             found.setdefault(value, []).append(seq)
         return {value: sorted(seqs) for value, seqs in found.items()}
 
-    def having(self, facet: str, values: Sequence[str], project: str) -> list[Memory]:
+    def having(self, facet: str, values: Sequence[str]) -> list[Memory]:
         """The sound memories with one of some values, whatever their status, oldest row first."""
         seqs = sorted({seq for found in self.by_facet(facet, values).values() for seq in found})
-        return [memory for memory in self.by_seq(seqs).values() if memory.project == project]
+        return [memory for memory in self.by_seq(seqs).values() if memory.project == self._project]
 
     _EVERY = f"select {_NAMES}, checksum from memories where seq > :after order by seq limit {_CHUNK}"
     _EVERY_SEQ = f"select seq from memories where seq > :after order by seq limit {_CHUNK}"

@@ -24,6 +24,7 @@ from recollect.core.observed import (
     TraitSeen,
 )
 from recollect.store.codec import checksum
+from recollect.store.engine import Params
 from recollect.store.observed_rows import Table
 from recollect.store.patterns import Patterns
 
@@ -51,14 +52,14 @@ class Observed(Patterns):
 
     _KNOWN = "select events from observed_sessions where project = :project and id = :id"
 
-    def put(self, seen: Contribution, project: str) -> bool:
+    def put(self, seen: Contribution) -> bool:
         """Replace what this session contributed. False when more of it is known already, which stays."""
-        known = self._engine.row(self._KNOWN, {"project": project, "id": seen.session.id})
+        known = self._engine.row(self._KNOWN, {"project": self._project, "id": seen.session.id})
         if known is not None and known[0] > seen.session.events:
             return False
-        self.drop(seen.session.id, project)
-        owner = (project, seen.session.id)
-        self._add(_SESSIONS, (project,), (seen.session,))
+        self.drop(seen.session.id)
+        owner = (self._project, seen.session.id)
+        self._add(_SESSIONS, (self._project,), (seen.session,))
         self._add(_FILES, owner, seen.files)
         self._add(_PAIRS, owner, seen.pairs)
         self._add(_ERRORS, owner, seen.errors)
@@ -73,40 +74,40 @@ class Observed(Patterns):
         *(f"delete from {table.name} where project = :project and session = :session" for table in _PARTS),
     )
 
-    def drop(self, session: str, project: str) -> None:
+    def drop(self, session: str) -> None:
         """Remove what a session contributed; what was promoted from it stays known."""
         for statement in self._DROP:
-            self._engine.execute(statement, {"project": project, "session": session})
+            self._engine.execute(statement, {"project": self._project, "session": session})
 
     _ERASE = "delete from observed_signals where project = :project and session = :session and name = :name"
     _ERASE_TROUBLE = "delete from observed_errors where project = :project and fingerprint = :fingerprint"
 
     _ERASE_OUTLOOK = "delete from meta where name = 'outlook'"  # a projection: written anew with the next session
 
-    def erase(self, signal: str, sessions: Iterable[str], fingerprint: str, project: str) -> None:
+    def erase(self, signal: str, sessions: Iterable[str], fingerprint: str) -> None:
         """Remove what a forgotten memory was drawn from: a person's words must not linger in the statistics."""
         for session in sessions:
-            self._engine.execute(self._ERASE, {"project": project, "session": session, "name": signal})
+            self._engine.execute(self._ERASE, {"project": self._project, "session": session, "name": signal})
         if fingerprint:
-            self._engine.execute(self._ERASE_TROUBLE, {"project": project, "fingerprint": fingerprint})
+            self._engine.execute(self._ERASE_TROUBLE, {"project": self._project, "fingerprint": fingerprint})
             self._engine.execute(self._ERASE_OUTLOOK, {})
 
     _TROUBLED = "select count(*) from observed_errors where project = :project"
 
-    def troubled(self, project: str) -> int:
+    def troubled(self) -> int:
         """How many troubles of sessions are kept: fewer than before means that some were erased."""
-        row = self._engine.row(self._TROUBLED, {"project": project})
+        row = self._engine.row(self._TROUBLED, {"project": self._project})
         return int(row[0]) if row else 0
 
     _ONE = f"select {_SESSIONS.columns} from observed_sessions where project = :project and id = :session"
 
-    def get(self, session: str, project: str) -> Contribution | None:
+    def get(self, session: str) -> Contribution | None:
         """Everything a session contributed, or nothing when it was never observed."""
         with self._engine.read():
-            row = self._engine.row(self._ONE, {"project": project, "session": session})
+            row = self._engine.row(self._ONE, {"project": self._project, "session": session})
             if row is None:
                 return None
-            owner = (project, session)
+            owner = (self._project, session)
             return Contribution(
                 session=_SESSIONS.value(row),
                 files=self._own(_FILES, owner),
@@ -118,9 +119,9 @@ class Observed(Patterns):
                 traits=self._own(_TRAITS, owner),
             )
 
-    def session(self, id: str, project: str) -> SessionSeen | None:
+    def session(self, id: str) -> SessionSeen | None:
         """One observed session, or nothing."""
-        row = self._engine.row(self._ONE, {"project": project, "session": id})
+        row = self._engine.row(self._ONE, {"project": self._project, "session": id})
         return None if row is None else _SESSIONS.value(row)
 
     _EVERY = f"""
@@ -128,26 +129,26 @@ class Observed(Patterns):
          order by coalesce(started, 0), id
     """
 
-    def sessions(self, project: str) -> list[SessionSeen]:
+    def sessions(self) -> list[SessionSeen]:
         """Every observed session, the one that began first leading; those without a moment lead all."""
-        return [_SESSIONS.value(row) for row in self._engine.rows(self._EVERY, {"project": project})]
+        return [_SESSIONS.value(row) for row in self._engine.rows(self._EVERY, {"project": self._project})]
 
     _IDS = "select id from observed_sessions where project = :project order by coalesce(started, 0), id"
 
-    def ids(self, project: str) -> list[str]:
+    def ids(self) -> list[str]:
         """The ids of every observed session, in the same order."""
-        return [row[0] for row in self._engine.rows(self._IDS, {"project": project})]
+        return [row[0] for row in self._engine.rows(self._IDS, {"project": self._project})]
 
     _USED = f"""
         select session, {_FILES.columns} from observed_files where project = :project
          order by session, first_step, path
     """
 
-    def histories(self, project: str) -> list[tuple[SessionSeen, tuple[FileSeen, ...]]]:
+    def histories(self) -> list[tuple[SessionSeen, tuple[FileSeen, ...]]]:
         """Every session with the files it used, in the order it first used them; sessions in time order."""
         with self._engine.read():
-            sessions = self.sessions(project)
-            rows = self._engine.rows(self._USED, {"project": project})
+            sessions = self.sessions()
+            rows = self._engine.rows(self._USED, {"project": self._project})
         files: dict[str, list[FileSeen]] = {}
         for session, *row in rows:
             files.setdefault(session, []).append(_FILES.value(tuple(row)))
@@ -160,9 +161,9 @@ class Observed(Patterns):
          order by coalesce(o.started, 0), o.id, s.subject
     """
 
-    def signals(self, name: str, subjects: Iterable[str], project: str) -> list[tuple[str, SignalSeen]]:
+    def signals(self, name: str, subjects: Iterable[str]) -> list[tuple[str, SignalSeen]]:
         """The sessions that had a signal about some subjects, in the order they began, with what each saw of it."""
-        asked = {"project": project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
+        asked = {"project": self._project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
         rows = self._engine.rows(self._SIGHTINGS, asked)
         return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
 
@@ -172,9 +173,9 @@ class Observed(Patterns):
          group by subject
     """
 
-    def sessions_with(self, name: str, subjects: Iterable[str], project: str) -> dict[str, int]:
+    def sessions_with(self, name: str, subjects: Iterable[str]) -> dict[str, int]:
         """In how many sessions a signal was seen about each of some subjects; those about none are left out."""
-        asked = {"project": project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
+        asked = {"project": self._project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
         return dict(self._engine.rows(self._HAVING, asked))
 
     _NAMED_SIGNALS = f"""
@@ -183,9 +184,9 @@ class Observed(Patterns):
          where s.project = :project and s.name = :name order by coalesce(o.started, 0), o.id, s.subject
     """
 
-    def signals_named(self, name: str, project: str) -> list[tuple[str, SignalSeen]]:
+    def signals_named(self, name: str) -> list[tuple[str, SignalSeen]]:
         """Every sighting of a signal, whatever it was about."""
-        rows = self._engine.rows(self._NAMED_SIGNALS, {"project": project, "name": name})
+        rows = self._engine.rows(self._NAMED_SIGNALS, {"project": self._project, "name": name})
         return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
 
     _TROUBLE = f"""
@@ -195,9 +196,11 @@ class Observed(Patterns):
          order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
-    def troubles(self, fingerprints: Iterable[str], project: str) -> list[tuple[str, ErrorSeen]]:
+    def troubles(self, fingerprints: Iterable[str]) -> list[tuple[str, ErrorSeen]]:
         """The sessions that had some troubles, in the order they began."""
-        rows = self._engine.rows(self._TROUBLE, {"project": project, "keys": json.dumps(sorted(set(fingerprints)))})
+        rows = self._engine.rows(
+            self._TROUBLE, {"project": self._project, "keys": json.dumps(sorted(set(fingerprints)))}
+        )
         return [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
 
     _TROUBLE_ABOUT = f"""
@@ -208,9 +211,11 @@ class Observed(Patterns):
          order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
-    def troubles_about(self, paths: Iterable[str], project: str) -> list[tuple[str, ErrorSeen]]:
+    def troubles_about(self, paths: Iterable[str]) -> list[tuple[str, ErrorSeen]]:
         """The sessions that had any trouble with some files, in the order they began."""
-        rows = self._engine.rows(self._TROUBLE_ABOUT, {"project": project, "paths": json.dumps(sorted(set(paths)))})
+        rows = self._engine.rows(
+            self._TROUBLE_ABOUT, {"project": self._project, "paths": json.dumps(sorted(set(paths)))}
+        )
         return [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
 
     _TOGETHER = """
@@ -222,11 +227,11 @@ class Observed(Patterns):
          order by p.one, p.other, p.session
     """
 
-    def changed_together(self, paths: Iterable[str], project: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    def changed_together(self, paths: Iterable[str]) -> dict[tuple[str, str], tuple[str, ...]]:
         """The sessions in which two of these files were changed close to each other."""
         found: dict[tuple[str, str], list[str]] = {}
         for one, other, session in self._engine.rows(
-            self._TOGETHER, {"project": project, "paths": json.dumps(sorted(set(paths)))}
+            self._TOGETHER, {"project": self._project, "paths": json.dumps(sorted(set(paths)))}
         ):
             found.setdefault((one, other), []).append(session)
         return {pair: tuple(sessions) for pair, sessions in found.items()}
@@ -237,10 +242,10 @@ class Observed(Patterns):
          order by session, first_step, path
     """
 
-    def files_of(self, sessions: Iterable[str], project: str) -> dict[str, tuple[FileSeen, ...]]:
+    def files_of(self, sessions: Iterable[str]) -> dict[str, tuple[FileSeen, ...]]:
         """The files some sessions used, each in the order of first use."""
         found: dict[str, list[FileSeen]] = {}
-        asked = {"project": project, "sessions": json.dumps(sorted(set(sessions)))}
+        asked = {"project": self._project, "sessions": json.dumps(sorted(set(sessions)))}
         for session, *row in self._engine.rows(self._FILES_OF, asked):
             found.setdefault(session, []).append(_FILES.value(tuple(row)))
         return {session: tuple(files) for session, files in found.items()}
@@ -252,9 +257,9 @@ class Observed(Patterns):
          order by coalesce(o.started, 0), o.id
     """
 
-    def sessions_in(self, module: str, project: str) -> list[str]:
+    def sessions_in(self, module: str) -> list[str]:
         """The sessions that worked in a folder, in the order they began."""
-        return [row[0] for row in self._engine.rows(self._IN_MODULE, {"project": project, "module": module})]
+        return [row[0] for row in self._engine.rows(self._IN_MODULE, {"project": self._project, "module": module})]
 
     _USED_IN = """
         select path, count(*) from observed_files
@@ -262,9 +267,9 @@ class Observed(Patterns):
          group by path having count(*) >= :least order by path
     """
 
-    def used_in(self, sessions: Iterable[str], project: str, *, least: int = 1) -> dict[str, int]:
+    def used_in(self, sessions: Iterable[str], *, least: int = 1) -> dict[str, int]:
         """How many of some sessions used each file, for files that at least so many did."""
-        asked = {"project": project, "sessions": json.dumps(sorted(set(sessions))), "least": least}
+        asked = {"project": self._project, "sessions": json.dumps(sorted(set(sessions))), "least": least}
         return dict(self._engine.rows(self._USED_IN, asked))
 
     _CHANGED = """
@@ -272,25 +277,25 @@ class Observed(Patterns):
          where project = :project and edits > 0 and (path = :path or substr(path, 1, :length) = :folder) limit 1
     """
 
-    def was_changed(self, path: str, project: str) -> bool:
+    def was_changed(self, path: str) -> bool:
         """Was a file, or one below a folder, changed in any session?"""
-        asked = {"project": project, "path": path, "folder": f"{path}/", "length": len(path) + 1}
+        asked = {"project": self._project, "path": path, "folder": f"{path}/", "length": len(path) + 1}
         return self._engine.row(self._CHANGED, asked) is not None
 
     _OUTSIDE = "select id, outside, taint from observed_sessions where project = :project and outside is not null"
 
-    def outside(self, project: str) -> dict[str, tuple[int, str]]:
+    def outside(self) -> dict[str, tuple[int, str]]:
         """The sessions that reached outside: from which step on, and where to."""
-        return {id: (step, taint) for id, step, taint in self._engine.rows(self._OUTSIDE, {"project": project})}
+        return {id: (step, taint) for id, step, taint in self._engine.rows(self._OUTSIDE, {"project": self._project})}
 
     _LOOKED = f"""
         select session, {_TRAITS.columns} from observed_traits
          where project = :project and session in (select value from json_each(:sessions)) order by rowid
     """
 
-    def traits(self, sessions: Sequence[str], project: str) -> list[tuple[TraitSeen, ...]]:
+    def traits(self, sessions: Sequence[str]) -> list[tuple[TraitSeen, ...]]:
         """How the calls of some sessions looked: one entry for each session, in the order asked."""
-        rows = self._engine.rows(self._LOOKED, {"project": project, "sessions": json.dumps(list(sessions))})
+        rows = self._engine.rows(self._LOOKED, {"project": self._project, "sessions": json.dumps(list(sessions))})
         grouped: dict[str, list[TraitSeen]] = {session: [] for session in sessions}
         for session, *row in rows:
             grouped[session].append(_TRAITS.value(tuple(row)))
@@ -301,9 +306,11 @@ class Observed(Patterns):
          where project = :project and session in (select value from json_each(:sessions)) order by rowid
     """
 
-    def rounds(self, sessions: Iterable[str], project: str) -> dict[str, tuple[SequenceSeen, ...]]:
+    def rounds(self, sessions: Iterable[str]) -> dict[str, tuple[SequenceSeen, ...]]:
         """The orders of tools that some sessions repeated."""
-        rows = self._engine.rows(self._ROUNDS, {"project": project, "sessions": json.dumps(sorted(set(sessions)))})
+        rows = self._engine.rows(
+            self._ROUNDS, {"project": self._project, "sessions": json.dumps(sorted(set(sessions)))}
+        )
         found: dict[str, list[SequenceSeen]] = {}
         for session, *row in rows:
             found.setdefault(session, []).append(_SEQUENCES.value(tuple(row)))
@@ -314,10 +321,10 @@ class Observed(Patterns):
          where t.project = :project and t.one = :one and t.other = :other order by coalesce(o.started, 0), o.id
     """
 
-    def sharing(self, one: str, other: str, project: str) -> list[str]:
+    def sharing(self, one: str, other: str) -> list[str]:
         """The sessions that used two files close to each other, in the order they began."""
         first, second = sorted((one, other))
-        asked = {"project": project, "one": first, "other": second}
+        asked = {"project": self._project, "one": first, "other": second}
         return [row[0] for row in self._engine.rows(self._SHARING, asked)]
 
     # --- what became of it ------------------------------------------------------------------------------------------
@@ -327,35 +334,35 @@ class Observed(Patterns):
          where project = :project and key in (select value from json_each(:keys))
     """
 
-    def promoted(self, keys: Iterable[str], project: str) -> dict[str, Promotion]:
+    def promoted(self, keys: Iterable[str]) -> dict[str, Promotion]:
         """Which of these became memories before, whatever became of those."""
-        rows = self._engine.rows(self._PROMOTED, {"project": project, "keys": json.dumps(sorted(set(keys)))})
+        rows = self._engine.rows(self._PROMOTED, {"project": self._project, "keys": json.dumps(sorted(set(keys)))})
         return {found.key: found for found in map(_PROMOTIONS.value, rows)}
 
     _PROMOTIONS_OF = "select count(*) from observed_promotions where project = :project and session = :session"
 
-    def promotions_of(self, session: str, project: str) -> int:
+    def promotions_of(self, session: str) -> int:
         """How many memories a session has led to."""
-        row = self._engine.row(self._PROMOTIONS_OF, {"project": project, "session": session})
+        row = self._engine.row(self._PROMOTIONS_OF, {"project": self._project, "session": session})
         return int(row[0]) if row else 0
 
-    def note_promotions(self, promotions: Sequence[Promotion], project: str) -> None:
+    def note_promotions(self, promotions: Sequence[Promotion]) -> None:
         """Remember what became a memory. One noted before is noted anew."""
-        self._add(_PROMOTIONS, (project,), promotions)
+        self._add(_PROMOTIONS, (self._project,), promotions)
 
     _SYNTHESISED = f"""
         select {_SYNTHESES.columns} from observed_syntheses
          where project = :project and (:subject is null or subject = :subject) order by at, subject, stage
     """
 
-    def syntheses(self, project: str, *, subject: str | None = None) -> list[Synthesis]:
+    def syntheses(self, *, subject: str | None = None) -> list[Synthesis]:
         """What was synthesised, of one subject or of all, the oldest first."""
-        rows = self._engine.rows(self._SYNTHESISED, {"project": project, "subject": subject})
+        rows = self._engine.rows(self._SYNTHESISED, {"project": self._project, "subject": subject})
         return [_SYNTHESES.value(row) for row in rows]
 
-    def note_synthesis(self, done: Synthesis, project: str) -> None:
+    def note_synthesis(self, done: Synthesis) -> None:
         """Remember that a subject was synthesised at a stage, so that it never is again."""
-        self._add(_SYNTHESES, (project,), (done,))
+        self._add(_SYNTHESES, (self._project,), (done,))
 
     # --- how much ---------------------------------------------------------------------------------------------------
 
@@ -366,9 +373,9 @@ class Observed(Patterns):
           from observed_sessions where project = :project
     """
 
-    def tally(self, project: str) -> ObservedTally:
+    def tally(self) -> ObservedTally:
         """How much was observed of a project."""
-        row = self._engine.row(self._TALLY, {"project": project})
+        row = self._engine.row(self._TALLY, {"project": self._project})
         if row is None:
             return ObservedTally()
         sessions, calls, errors, events, slow, tainted, last, promotions = row
@@ -383,6 +390,9 @@ class Observed(Patterns):
             for row in self._engine.rows(f"select * from {table} order by rowid")
             if checksum(row[:-1]) != row[-1]
         ]
+
+    def _asked_for(self, **sets: Iterable[str]) -> Params:
+        return {"project": self._project, **{name: json.dumps(sorted(set(some))) for name, some in sets.items()}}
 
     def _add(self, table: Table[V], owner: tuple[str, ...], values: Sequence[V]) -> None:
         if values:

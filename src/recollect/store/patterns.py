@@ -24,8 +24,9 @@ _LAST = "max(o.started) / 1000.0"
 class Patterns:
     """Read-only sums over the observed sessions."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _FILE_COUNTS = f"""
         select t.path, max(t.module), count(*) as sessions, sum(t.reads), sum(t.edits),
@@ -37,7 +38,6 @@ class Patterns:
 
     def files(
         self,
-        project: str,
         *,
         module: str | None = None,
         paths: Iterable[str] | None = None,
@@ -45,7 +45,7 @@ class Patterns:
     ) -> list[FileCount]:
         """Every file that was used, or those of a module or among some paths; those of most sessions first."""
         asked = {"module": module, "paths": None if paths is None else json.dumps(sorted(set(paths)))}
-        rows = self._engine.rows(self._FILE_COUNTS, {**_asked(project, before), **asked})
+        rows = self._engine.rows(self._FILE_COUNTS, {**self._asked(before), **asked})
         return [FileCount(path=path, module=folder, sessions=sessions, reads=reads, edits=edits,
                           edited=edited, last=last)
                 for path, folder, sessions, reads, edits, edited, last in rows]  # fmt: skip
@@ -62,11 +62,11 @@ class Patterns:
     """
 
     def pairs(
-        self, project: str, *, touching: Iterable[str] | None = None, least: int = 1, before: float | None = None
+        self, *, touching: Iterable[str] | None = None, least: int = 1, before: float | None = None
     ) -> list[PairCount]:
         """Files used together in at least so many sessions, all or those that touch some files; most sessions first."""
         paths = None if touching is None else json.dumps(sorted(set(touching)))
-        rows = self._engine.rows(self._PAIR_COUNTS, {**_asked(project, before), "paths": paths, "least": least})
+        rows = self._engine.rows(self._PAIR_COUNTS, {**self._asked(before), "paths": paths, "least": least})
         return [PairCount(one=one, other=other, sessions=sessions, led=led, followed=followed, steps=steps,
                           seconds=seconds, last=last)
                 for one, other, sessions, led, followed, steps, seconds, last in rows]  # fmt: skip
@@ -78,11 +78,9 @@ class Patterns:
         order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
-    def errors(
-        self, project: str, *, tool: str | None = None, least: int = 1, before: float | None = None
-    ) -> list[ErrorCount]:
+    def errors(self, *, tool: str | None = None, least: int = 1, before: float | None = None) -> list[ErrorCount]:
         """Troubles seen in at least so many sessions, those of most sessions first."""
-        rows = self._engine.rows(self._TROUBLES, {**_asked(project, before), "tool": tool})
+        rows = self._engine.rows(self._TROUBLES, {**self._asked(before), "tool": tool})
         grouped: dict[tuple[str, str, str], list[tuple[str, str, str, int, str, float | None]]] = {}
         for tool_name, words, fingerprint, *rest in rows:
             grouped.setdefault((tool_name, words, fingerprint), []).append(tuple(rest))
@@ -95,9 +93,9 @@ class Patterns:
         group by t.tool, t.words order by times desc, t.tool, t.words
     """
 
-    def calls(self, project: str, *, before: float | None = None) -> list[CallCount]:
+    def calls(self, *, before: float | None = None) -> list[CallCount]:
         """How often each tool and command was called and failed: what a warning is held against."""
-        rows = self._engine.rows(self._CALL_COUNTS, _asked(project, before))
+        rows = self._engine.rows(self._CALL_COUNTS, self._asked(before))
         return [CallCount(tool=tool, words=words, sessions=sessions, times=times, errors=errors)
                 for tool, words, sessions, times, errors in rows]  # fmt: skip
 
@@ -107,9 +105,9 @@ class Patterns:
         group by t.tools having count(*) >= :least order by sessions desc, t.tools
     """
 
-    def sequences(self, project: str, *, least: int = 1, before: float | None = None) -> list[SequenceCount]:
+    def sequences(self, *, least: int = 1, before: float | None = None) -> list[SequenceCount]:
         """Orders of tools that at least so many sessions repeated."""
-        rows = self._engine.rows(self._SEQUENCE_COUNTS, {**_asked(project, before), "least": least})
+        rows = self._engine.rows(self._SEQUENCE_COUNTS, {**self._asked(before), "least": least})
         return [SequenceCount(tools=tools, sessions=sessions, times=times) for tools, sessions, times in rows]
 
     _MODULE_COUNTS = f"""
@@ -118,14 +116,13 @@ class Patterns:
         group by t.module having count(distinct t.session) >= :least order by sessions desc, t.module
     """
 
-    def modules(self, project: str, *, least: int = 1, before: float | None = None) -> list[ModuleCount]:
+    def modules(self, *, least: int = 1, before: float | None = None) -> list[ModuleCount]:
         """Folders that at least so many sessions worked in."""
-        rows = self._engine.rows(self._MODULE_COUNTS, {**_asked(project, before), "least": least})
+        rows = self._engine.rows(self._MODULE_COUNTS, {**self._asked(before), "least": least})
         return [ModuleCount(module=module, sessions=sessions, last=last) for module, sessions, last in rows]
 
-
-def _asked(project: str, before: float | None) -> Params:
-    return {"project": project, "before": None if before is None else round(before * 1000)}
+    def _asked(self, before: float | None) -> Params:
+        return {"project": self._project, "before": None if before is None else round(before * 1000)}
 
 
 def _trouble(

@@ -19,8 +19,9 @@ _COUNTED = f"{_NAMES}, (select count(*) from memories m where {_SAID})"
 class Sessions:
     """Writing needs a transaction, so that a session is known exactly when its first message is."""
 
-    def __init__(self, engine: Engine, memories: Memories) -> None:
+    def __init__(self, engine: Engine, project: str, memories: Memories) -> None:
         self._engine = engine
+        self._project = project
         self._memories = memories
 
     _KNOWN = "select 1 from sessions where project = :project and id = :id"
@@ -30,9 +31,9 @@ class Sessions:
             set last_at = max(last_at, excluded.last_at), consolidated_at = null
     """
 
-    def touch(self, id: str, project: str, *, seen: datetime, last: datetime) -> bool:
+    def touch(self, id: str, *, seen: datetime, last: datetime) -> bool:
         """Something was said in a session, so it has more to consolidate. Is it a new one?"""
-        key = {"project": project, "id": id}
+        key = {"project": self._project, "id": id}
         known = self._engine.row(self._KNOWN, key) is not None
         self._engine.execute(self._TOUCH, {**key, "seen": to_ms(seen), "last": to_ms(last)})
         return not known
@@ -42,14 +43,14 @@ class Sessions:
          where project = :project and id <> :current and consolidated_at is null and queued_at is null
     """
 
-    def queue_others(self, current: str, project: str, *, at: datetime) -> int:
+    def queue_others(self, current: str, *, at: datetime) -> int:
         """Every open session but the current one waits for consolidation from now on; how many were added."""
-        return self._engine.execute(self._QUEUE, {"project": project, "current": current, "at": to_ms(at)})
+        return self._engine.execute(self._QUEUE, {"project": self._project, "current": current, "at": to_ms(at)})
 
     _GET = f"select {_COUNTED} from sessions s where s.project = :project and s.id = :id"
 
-    def get(self, id: str, project: str) -> Session | None:
-        row = self._engine.row(self._GET, {"project": project, "id": id})
+    def get(self, id: str) -> Session | None:
+        row = self._engine.row(self._GET, {"project": self._project, "id": id})
         return None if row is None else _session(row)
 
     _PAGE = f"""
@@ -57,10 +58,11 @@ class Sessions:
          order by s.last_at desc, s.id limit :limit offset :skip
     """
 
-    def page(self, project: str, *, limit: int, skip: int = 0) -> list[Session]:
+    def page(self, *, limit: int, skip: int = 0) -> list[Session]:
         """Sessions, the one spoken in last first."""
         return [
-            _session(row) for row in self._engine.rows(self._PAGE, {"project": project, "limit": limit, "skip": skip})
+            _session(row)
+            for row in self._engine.rows(self._PAGE, {"project": self._project, "limit": limit, "skip": skip})
         ]
 
     _PENDING = f"""
@@ -68,10 +70,10 @@ class Sessions:
          order by s.seen_at, s.id limit :limit
     """
 
-    def pending(self, project: str, *, queued: bool, limit: int = 1000) -> list[Session]:
+    def pending(self, *, queued: bool, limit: int = 1000) -> list[Session]:
         """Sessions with something left to consolidate, oldest first; only those that are queued when asked."""
         sql = self._PENDING.format(which="and s.queued_at is not null" if queued else "")
-        return [_session(row) for row in self._engine.rows(sql, {"project": project, "limit": limit})]
+        return [_session(row) for row in self._engine.rows(sql, {"project": self._project, "limit": limit})]
 
     _TALLY = """
         select case when consolidated_at is not null then 'consolidated'
@@ -79,8 +81,8 @@ class Sessions:
           from sessions where project = :project group by state order by state
     """
 
-    def tally(self, project: str) -> dict[str, int]:
-        return dict(self._engine.rows(self._TALLY, {"project": project}))
+    def tally(self) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY, {"project": self._project}))
 
     _EPISODES = """
         select seq from memories
@@ -88,9 +90,9 @@ class Sessions:
          order by seq limit :limit
     """
 
-    def episodes(self, id: str, project: str, *, after: int = 0, limit: int) -> list[tuple[int, Memory]]:
+    def episodes(self, id: str, *, after: int = 0, limit: int) -> list[tuple[int, Memory]]:
         """What was said in a session, in the order it arrived, each with its row."""
-        params = {"session": id, "project": project, "after": after, "limit": limit}
+        params = {"session": id, "project": self._project, "after": after, "limit": limit}
         seqs = [row[0] for row in self._engine.rows(self._EPISODES, params)]
         return list(self._memories.by_seq(seqs).items())
 
@@ -98,9 +100,9 @@ class Sessions:
         select coalesce(max(seq), 0) from memories where session = :session and project = :project and kind = 'episode'
     """
 
-    def last_row(self, id: str, project: str) -> int:
+    def last_row(self, id: str) -> int:
         """The row of the last episode of a session."""
-        row = self._engine.row(self._LAST_ROW, {"session": id, "project": project})
+        row = self._engine.row(self._LAST_ROW, {"session": id, "project": self._project})
         return int(row[0]) if row else 0
 
     _LATEST = """
@@ -108,9 +110,9 @@ class Sessions:
          order by coalesce(event_at, created_at) desc, seq desc limit :limit
     """
 
-    def latest(self, id: str, project: str, *, limit: int) -> list[Memory]:
+    def latest(self, id: str, *, limit: int) -> list[Memory]:
         """The last things said by event time, oldest of them first."""
-        params = {"session": id, "project": project, "limit": limit}
+        params = {"session": id, "project": self._project, "limit": limit}
         seqs: Sequence[int] = [row[0] for row in self._engine.rows(self._LATEST, params)]
         return list(self._memories.by_seq(seqs[::-1]).values())
 
@@ -128,7 +130,7 @@ class Sessions:
         seq = self._memories.seqs([episode.id]).get(episode.id)
         if seq is None:
             return []
-        key = {"session": episode.session, "project": episode.project, "seq": seq}
+        key = {"session": episode.session, "project": self._project, "seq": seq}
         earlier = [row[0] for row in self._engine.rows(self._BEFORE, {**key, "limit": before})]
         later = [row[0] for row in self._engine.rows(self._AFTER, {**key, "limit": after})]
         return list(self._memories.by_seq([*earlier[::-1], seq, *later]).values())
@@ -139,7 +141,7 @@ class Sessions:
 
     def advance(self, session: Session, *, to: int) -> bool:
         """Note that the facts up to a row were drawn. False when another process was faster."""
-        key = {"project": session.project, "id": session.id, "from_": session.cursor, "to": to}
+        key = {"project": self._project, "id": session.id, "from_": session.cursor, "to": to}
         return self._engine.execute(self._ADVANCE, key) == 1
 
     _FINISH = """
@@ -149,9 +151,9 @@ class Sessions:
                               and m.kind = 'episode' and m.seq > sessions.cursor)
     """
 
-    def finish(self, id: str, project: str, *, at: datetime) -> bool:
+    def finish(self, id: str, *, at: datetime) -> bool:
         """Nothing is left to draw from a session. False when something was said meanwhile, or it was done before."""
-        return self._engine.execute(self._FINISH, {"project": project, "id": id, "at": to_ms(at)}) == 1
+        return self._engine.execute(self._FINISH, {"project": self._project, "id": id, "at": to_ms(at)}) == 1
 
     _ADOPT = """
         insert into sessions (project, id, seen_at, last_at, cursor)

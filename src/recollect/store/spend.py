@@ -22,8 +22,9 @@ class Cost:
 
 
 class Spend:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _SPENT = f"select coalesce(sum({_COST}), 0) from spend where at >= :since and at < :until"
     _SPENT_IN = f"select coalesce(sum({_COST}), 0) from spend where session = :session"

@@ -37,16 +37,16 @@ class Store:
     def __init__(self, engine: Engine, kinds: Kinds, *, project: str | None = None) -> None:
         self.engine = engine
         self.kinds = kinds
-        self.memories = Memories(engine, kinds)
-        self.words = Words(engine)
         self._meta = Meta(engine)
         self.project = project or self.meta("project") or "default"
+        self.memories = Memories(engine, kinds, self.project)
+        self.words = Words(engine, self.project)
 
     @cached_property
     def links(self) -> Links:
         from recollect.store.links import Links
 
-        return Links(self.engine)
+        return Links(self.engine, self.project)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -58,7 +58,7 @@ class Store:
     def tombstones(self) -> Tombstones:
         from recollect.store.tombstones import Tombstones
 
-        return Tombstones(self.engine)
+        return Tombstones(self.engine, self.project)
 
     @cached_property
     def vectors(self) -> Vectors:
@@ -70,13 +70,13 @@ class Store:
     def documents(self) -> Documents:
         from recollect.store.documents import Documents
 
-        return Documents(self.engine)
+        return Documents(self.engine, self.project)
 
     @cached_property
     def graph(self) -> Graph:
         from recollect.store.graph import Graph
 
-        return Graph(self.engine)
+        return Graph(self.engine, self.project)
 
     _HAS_CODE = "select 1 from code_nodes limit 1"
 
@@ -88,49 +88,49 @@ class Store:
     def sessions(self) -> Sessions:
         from recollect.store.sessions import Sessions
 
-        return Sessions(self.engine, self.memories)
+        return Sessions(self.engine, self.project, self.memories)
 
     @cached_property
     def entities(self) -> Entities:
         from recollect.store.entities import Entities
 
-        return Entities(self.engine)
+        return Entities(self.engine, self.project)
 
     @cached_property
     def injections(self) -> Injections:
         from recollect.store.injections import Injections
 
-        return Injections(self.engine)
+        return Injections(self.engine, self.project)
 
     @cached_property
     def jobs(self) -> Jobs:
         from recollect.store.jobs import Jobs
 
-        return Jobs(self.engine)
+        return Jobs(self.engine, self.project)
 
     @cached_property
     def spend(self) -> Spend:
         from recollect.store.spend import Spend
 
-        return Spend(self.engine)
+        return Spend(self.engine, self.project)
 
     @cached_property
     def turns(self) -> Turns:
         from recollect.store.turns import Turns
 
-        return Turns(self.engine)
+        return Turns(self.engine, self.project)
 
     @cached_property
     def working(self) -> WorkingMemory:
         from recollect.store.working import WorkingMemory
 
-        return WorkingMemory(self.engine)
+        return WorkingMemory(self.engine, self.project)
 
     @cached_property
     def observed(self) -> Observed:
         from recollect.store.observed import Observed
 
-        return Observed(self.engine)
+        return Observed(self.engine, self.project)
 
     def has_observed(self) -> bool:
         """Was any session observed? Asked at every opening, so it loads nothing."""

@@ -20,8 +20,9 @@ class Tombstone:
 
 
 class Tombstones:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _PUT = """
         insert into tombstones (fingerprint, project, reason, at, checksum) values (?, ?, ?, ?, ?)
@@ -29,13 +30,13 @@ class Tombstones:
             set reason = excluded.reason, at = excluded.at, checksum = excluded.checksum
     """
 
-    def put(self, fingerprint: str, project: str, *, reason: str, at: datetime) -> None:
-        row = (fingerprint, project, reason, to_ms(at))
+    def put(self, fingerprint: str, *, reason: str, at: datetime) -> None:
+        row = (fingerprint, self._project, reason, to_ms(at))
         self._engine.execute_many(self._PUT, [(*row, checksum(row))])
 
     _FIND = "select fingerprint, reason, at from tombstones where project = :project and fingerprint in ({marks})"
 
-    def find(self, fingerprints: Sequence[str], project: str) -> dict[str, Tombstone]:
+    def find(self, fingerprints: Sequence[str]) -> dict[str, Tombstone]:
         """The tombstones among some fingerprints."""
         found: dict[str, Tombstone] = {}
         for start in range(0, len(fingerprints), _CHUNK):
@@ -43,16 +44,16 @@ class Tombstones:
             marks = ", ".join(f":f{index}" for index in range(len(some)))
             params = {f"f{index}": value for index, value in enumerate(some)}
             for fingerprint, reason, at in self._engine.rows(
-                self._FIND.format(marks=marks), {**params, "project": project}
+                self._FIND.format(marks=marks), {**params, "project": self._project}
             ):
                 found[fingerprint] = Tombstone(fingerprint, reason, from_ms(at))
         return found
 
     _LIFT = "delete from tombstones where fingerprint = :fingerprint and project = :project"
 
-    def lift(self, fingerprint: str, project: str) -> None:
+    def lift(self, fingerprint: str) -> None:
         """Let a statement be said again."""
-        self._engine.execute(self._LIFT, {"fingerprint": fingerprint, "project": project})
+        self._engine.execute(self._LIFT, {"fingerprint": fingerprint, "project": self._project})
 
     _EVERY = "select fingerprint, project, reason, at, checksum from tombstones"
 

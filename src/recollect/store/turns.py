@@ -29,8 +29,9 @@ _TELLING = 12  # characters: a shorter text is only recognised when it is all th
 
 
 class Turns:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     # --- writing --------------------------------------------------------------------------------------------------
 
@@ -42,11 +43,11 @@ class Turns:
             {", ".join(f"{name} = excluded.{name}" for name in (*_COLUMNS[2:], "checksum"))}
     """
 
-    def put(self, turn: Turn, project: str) -> None:
+    def put(self, turn: Turn) -> None:
         """Add a turn, or bring a known one up to date. Its calls are written by `put_call`."""
         with self._engine.write():
             known = self._engine.row(self._NUMBER, {"id": turn.id}) or self._engine.row(self._NEXT)
-            row = _row(int(known[0]) if known else 1, turn, project)
+            row = _row(int(known[0]) if known else 1, turn, self._project)
             self._engine.execute_many(self._PUT, [(*row, checksum(row))])
 
     _PUT_CALL = f"""
@@ -66,14 +67,14 @@ class Turns:
          where project = :project and session = :session and thread <> :thread and state = 'open' order by number
     """
 
-    def close_open(self, session: str, project: str, *, thread: str, at: datetime) -> int:
+    def close_open(self, session: str, *, thread: str, at: datetime) -> int:
         """Turns that another waking left open were interrupted; how many. One that is still at work says so later."""
         with self._engine.write():
-            key = {"project": project, "session": session, "thread": thread}
+            key = {"project": self._project, "session": session, "thread": thread}
             left = self._whole(self._engine.rows(self._LEFT_OPEN, key))
             for turn in left:
                 note = "the process ended before the answer"
-                self.put(turn.having(state="interrupted", note=note, ended_at=at), project)
+                self.put(turn.having(state="interrupted", note=note, ended_at=at))
         return len(left)
 
     # --- reading --------------------------------------------------------------------------------------------------
@@ -83,39 +84,39 @@ class Turns:
          where project = :project {of} and (:any = 1 or state <> 'open') order by number desc limit :limit
     """
 
-    def recent(self, project: str, *, session: str | None = None, limit: int, ended: bool = False) -> list[Turn]:
+    def recent(self, *, session: str | None = None, limit: int, ended: bool = False) -> list[Turn]:
         """The last turns, of one session when it is named, only those that ended if asked, oldest of them first."""
-        params = {"project": project, "limit": max(0, limit), "any": int(not ended), **_of(session)}
+        params = {"project": self._project, "limit": max(0, limit), "any": int(not ended), **_of(session)}
         sql = self._RECENT.format(names=_NAMES, of=_AND[session is not None])
         return self._whole(self._engine.rows(sql, params)[::-1])
 
     _COUNT = "select count(*) from turns where project = :project {of}"
 
-    def count(self, project: str, *, session: str | None = None) -> int:
+    def count(self, *, session: str | None = None) -> int:
         sql = self._COUNT.format(of=_AND[session is not None])
-        row = self._engine.row(sql, {"project": project, **_of(session)})
+        row = self._engine.row(sql, {"project": self._project, **_of(session)})
         return int(row[0]) if row else 0
 
     _TALLY = "select {by}, count(*) from turns where project = :project group by {by} order by {by}"
 
-    def by_state(self, project: str) -> dict[str, int]:
-        return dict(self._engine.rows(self._TALLY.format(by="state"), {"project": project}))
+    def by_state(self) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY.format(by="state"), {"project": self._project}))
 
-    def by_provider(self, project: str) -> dict[str, int]:
-        return dict(self._engine.rows(self._TALLY.format(by="provider"), {"project": project}))
+    def by_provider(self) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY.format(by="provider"), {"project": self._project}))
 
     _THREADS = """
         select thread from turns where project = :project and session = :session group by thread order by min(number)
     """
 
-    def threads(self, session: str, project: str) -> list[str]:
+    def threads(self, session: str) -> list[str]:
         """Every waking of a session in which something was said, oldest first."""
-        return [row[0] for row in self._engine.rows(self._THREADS, {"project": project, "session": session})]
+        return [row[0] for row in self._engine.rows(self._THREADS, {"project": self._project, "session": session})]
 
     _LAST_SESSION = "select session from turns where project = :project order by number desc limit 1"
 
-    def last_session(self, project: str) -> str | None:
-        row = self._engine.row(self._LAST_SESSION, {"project": project})
+    def last_session(self) -> str | None:
+        row = self._engine.row(self._LAST_SESSION, {"project": self._project})
         return None if row is None else str(row[0])
 
     _CALLS = f"""

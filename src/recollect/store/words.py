@@ -32,8 +32,9 @@ Cut: TypeAlias = tuple[str, ...]  # a text as the keyword index sees it: its wor
 class Words:
     """Looks up by words. Never writes."""
 
-    def __init__(self, engine: Engine, limits: Limits = LIMITS) -> None:
+    def __init__(self, engine: Engine, project: str, limits: Limits = LIMITS) -> None:
         self._engine = engine
+        self._project = project
         self._limits = limits
         self._cuts: dict[str, Cut] = {}  # of texts that questions keep coming back to
         self._counts: tuple[int, dict[str, int]] = (0, {})  # how frequent terms are in a large store of that size
@@ -42,7 +43,6 @@ class Words:
         self,
         reading: Reading,
         filter: Filter,
-        project: str,
         *,
         weights: tuple[float, float, float],
         limit: int,
@@ -52,7 +52,7 @@ class Words:
         terms = terms_of(reading, prefix=prefix)
         if not terms:
             return []
-        condition, params = where(filter, project)
+        condition, params = where(filter, self._project)
         counts = None if prefix else lambda some: self.frequencies(some)[0]
         best = ranked.search(
             self._engine,
@@ -71,9 +71,9 @@ class Words:
          order by m.created_at desc, m.id desc limit :limit
     """
 
-    def containing(self, text: str, filter: Filter, project: str, *, limit: int) -> list[Match]:
+    def containing(self, text: str, filter: Filter, *, limit: int) -> list[Match]:
         """The newest memories that contain `text` as it stands."""
-        condition, params = where(filter, project)
+        condition, params = where(filter, self._project)
         sql = self._CONTAINING.format(where=condition)
         rows = self._engine.rows(sql, {**params, "text": text.lower(), "limit": limit})
         return [Match(seq, id, 0.0) for seq, id in rows]

@@ -12,15 +12,16 @@ from recollect.store.engine import Engine
 
 
 class WorkingMemory:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
+        self._project = project
 
     _SECTIONS = "select project, section, items, updated_at, checksum from working_memory where project = :project"
 
-    def sections(self, project: str) -> dict[str, tuple[str, ...]]:
+    def sections(self) -> dict[str, tuple[str, ...]]:
         """What is kept in mind, by section."""
         found: dict[str, tuple[str, ...]] = {}
-        for row in self._engine.rows(f"{self._SECTIONS} order by section", {"project": project}):
+        for row in self._engine.rows(f"{self._SECTIONS} order by section", {"project": self._project}):
             if checksum(row[:-1]) != row[-1]:
                 raise StoreDamaged(self._engine.location, f"the working memory ({row[1]}) does not match its checksum")
             found[row[1]] = tuple(json.loads(row[2]))
@@ -32,9 +33,9 @@ class WorkingMemory:
             items = excluded.items, updated_at = excluded.updated_at, checksum = excluded.checksum
     """
 
-    def put(self, section: str, items: Sequence[str], project: str, *, at: datetime) -> None:
+    def put(self, section: str, items: Sequence[str], *, at: datetime) -> None:
         """Replace what one section holds. Durable when this returns."""
-        row = (project, section, json.dumps(list(items), ensure_ascii=False), to_ms(at))
+        row = (self._project, section, json.dumps(list(items), ensure_ascii=False), to_ms(at))
         with self._engine.write():
             self._engine.execute_many(self._PUT, [(*row, checksum(row))])
 

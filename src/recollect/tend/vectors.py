@@ -88,7 +88,7 @@ class VectorChore:
         active = self._store.vectors.active()
         fits = active is not None and (active.model, active.dims) == (self._embedder.model, self._embedder.dims)
         if active is None or not fits:
-            total = sum(self._store.memories.tally(self._store.project).values())
+            total = sum(self._store.memories.tally().values())
             return Plan(self.name, (Step(self._embedder.model, "a new space is to be filled"),), max(1, total))
         waiting = self._store.vectors.waiting(active)
         steps = (Step(self._embedder.model, f"{waiting} memories without a vector"),) if waiting else ()

@@ -77,7 +77,7 @@ class Stage:
             ended_at=at + timedelta(seconds=1),
         )
         store = self.surroundings.room.store
-        store.turns.put(turn, store.project)
+        store.turns.put(turn)
         for place, call in enumerate(calls):
             store.turns.put_call(turn.id, place, call)
         self.provider.save_turn(turn)

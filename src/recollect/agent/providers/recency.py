@@ -34,12 +34,12 @@ class Recency:
         pass
 
     def turn_count(self) -> int:
-        return 0 if self._session is None else self._store.turns.count(self._store.project, session=self._session)
+        return 0 if self._session is None else self._store.turns.count(session=self._session)
 
     def recent_turns(self, limit: int) -> Sequence[Turn]:
         if self._session is None:
             return ()
-        return self._store.turns.recent(self._store.project, session=self._session, limit=limit, ended=True)
+        return self._store.turns.recent(session=self._session, limit=limit, ended=True)
 
     def on_sleep(self) -> None:
         pass

@@ -80,7 +80,7 @@ class Everything:
         store = self._room.store
         if not store.engine.read_only:
             with store.engine.write():
-                store.sessions.queue_others("", store.project, at=self._room.now())
+                store.sessions.queue_others("", at=self._room.now())
         self._session = None
 
     def close(self) -> None:

@@ -70,12 +70,12 @@ class Semantic:
             follow(self._store, self._embedder, now=self._room.now(), most=_EMBEDDED)
 
     def turn_count(self) -> int:
-        return 0 if self._waking is None else self._store.turns.count(self._store.project, session=self._waking.session)
+        return 0 if self._waking is None else self._store.turns.count(session=self._waking.session)
 
     def recent_turns(self, limit: int) -> Sequence[Turn]:
         if self._waking is None:
             return ()
-        return self._store.turns.recent(self._store.project, session=self._waking.session, limit=limit, ended=True)
+        return self._store.turns.recent(session=self._waking.session, limit=limit, ended=True)
 
     def working_memory(self) -> str | None:
         return self._working.text()
@@ -109,7 +109,7 @@ class Semantic:
     def _threads(self) -> list[str]:
         if self._everywhere or self._waking is None:
             return []
-        return self._store.turns.threads(self._waking.session, self._store.project)
+        return self._store.turns.threads(self._waking.session)
 
 
 def semantic(surroundings: Surroundings) -> Semantic:

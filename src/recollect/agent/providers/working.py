@@ -25,7 +25,7 @@ class Working:
 
     def text(self) -> str | None:
         """All of it for a prompt; nothing when nothing is kept."""
-        kept = self._room.store.working.sections(self._room.store.project)
+        kept = self._room.store.working.sections()
         parts = [
             f"{section.capitalize()}:\n" + "\n".join(f"- {item}" for item in kept[section])
             for section in SECTIONS
@@ -41,12 +41,10 @@ class Working:
         gone = {_folded(item) for item in remove}
         fresh = [item for text in add if (item := _item(text))]
         with store.engine.write():
-            kept = [
-                item for item in store.working.sections(store.project).get(section, ()) if _folded(item) not in gone
-            ]
+            kept = [item for item in store.working.sections().get(section, ()) if _folded(item) not in gone]
             unique = {_folded(item): item for item in [*kept, *fresh]}
             items = tuple(unique.values())[-ITEMS:]
-            store.working.put(section, items, store.project, at=self._room.now())
+            store.working.put(section, items, at=self._room.now())
         return items
 
     def tool(self) -> Tool:

@@ -132,8 +132,8 @@ def _wanted(files: Iterable[Guidance]) -> list[_Wanted]:
 
 def _weighed(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list[_Wanted]:
     """Those that are to be taught. Known ones are kept, those that people sent away are left out."""
-    known = _by_digest(store.memories.having("rule", [one.digest for one in wanted], store.project))
-    tombs = store.tombstones.find([one.digest for one in wanted], store.project)
+    known = _by_digest(store.memories.having("rule", [one.digest for one in wanted]))
+    tombs = store.tombstones.find([one.digest for one in wanted])
     fresh = []
     for one in wanted:
         memories = known.get(one.digest, [])
@@ -160,7 +160,7 @@ def _sent_away(memory: Memory, store: Store) -> bool:
 def _gone(wanted: Sequence[_Wanted], files: Sequence[Guidance], store: Store) -> list[Memory]:
     """Open memories of these files whose statement is in none of them any more."""
     here = {one.digest for one in wanted}
-    known = store.memories.having("rule_file", [one.path for one in files], store.project)
+    known = store.memories.having("rule_file", [one.path for one in files])
     return [memory for memory in known if memory.status in OPEN and memory.attributes.get("rule") not in here]
 
 

@@ -48,9 +48,7 @@ def _store(memory: Recollect, facts: dict[str, Any], worries: list[str]) -> None
     store = memory.store
     facts["project"] = memory.project
     facts["schema"] = store.engine.schema()
-    facts["memories"] = (
-        ", ".join(f"{n:,} {status}" for status, n in store.memories.tally(store.project).items()) or "none"
-    )
+    facts["memories"] = ", ".join(f"{n:,} {status}" for status, n in store.memories.tally().items()) or "none"
     if (space := store.vectors.active()) is not None:
         facts["vectors"] = f"{space.model}, {store.vectors.waiting(space):,} memories waiting"
     if not store.engine.read_only:

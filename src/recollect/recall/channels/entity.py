@@ -39,7 +39,7 @@ class EntityChannel:
             for seq in seqs:
                 worth[seq] = worth.get(seq, 0.0) + rare
         best = sorted(worth, key=lambda seq: (-worth[seq], -seq))[: 4 * max(self._depth, query.k)]
-        admitted = self._store.memories.admitted(best, query.filter, self._store.project)
+        admitted = self._store.memories.admitted(best, query.filter)
         found = [
             Candidate(admitted[seq].id, score=worth[seq], memory=admitted[seq], place=seq)
             for seq in best
@@ -55,7 +55,7 @@ class EntityChannel:
             for length in range(1, _LONGEST + 1)
             for start in range(len(said) - length + 1)
         } | {entity_key(word) for word in text.split()[:_MOST_WORDS]}
-        found = self._store.entities.named(sorted(k for k in keys if len(k) >= _LEAST), self._store.project)
+        found = self._store.entities.named(sorted(k for k in keys if len(k) >= _LEAST))
         roots = dict.fromkeys(_root(entity) for entities in found.values() for entity in entities)
         return [[one.id for one in self._store.entities.group([root])] for root in roots]
 

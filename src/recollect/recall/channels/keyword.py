@@ -35,13 +35,11 @@ class KeywordChannel:
         best, how = self._by_words(query, reading, limit, prefix=True), "prefix"
         if not best and len(text := query.text.strip()) >= _LEAST_SUBSTRING:
             text, how = text.replace("\0", ""), "substring"
-            best = self._store.words.containing(text, query.filter, self._store.project, limit=limit)
+            best = self._store.words.containing(text, query.filter, limit=limit)
         return self._found(best, [f"{self.name}: no word matched, found by {how}"] if best else [], ranked=False)
 
     def _by_words(self, query: Query, reading: Reading, limit: int, *, prefix: bool) -> list[Match]:
-        return self._store.words.matching(
-            reading, query.filter, self._store.project, weights=self._weights, limit=limit, prefix=prefix
-        )
+        return self._store.words.matching(reading, query.filter, weights=self._weights, limit=limit, prefix=prefix)
 
     def _found(self, best: Sequence[Match], notes: Sequence[str], *, ranked: bool = True) -> Found:
         found = [
