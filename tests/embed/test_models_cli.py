@@ -12,7 +12,7 @@ import pytest
 from embed.embed_tools import pack_of, put, vocabulary
 from recollect.core.errors import RecollectError, UnknownChoice
 from recollect.embed.errors import PackNotFetched
-from recollect.interfaces.cli import models
+from recollect.interfaces.cli import install
 from recollect.interfaces.cli.console import FINE, FOUND, Console
 
 WEIGHTS = b"weights" * 1000
@@ -27,9 +27,9 @@ class Shell:
     def __call__(self, *words: str) -> int:
         parser = argparse.ArgumentParser()
         parser.add_argument("--json", action="store_true")
-        models.arguments_models(parser)
+        install.arguments_models(parser)
         args = parser.parse_args(words)
-        code = models.run_models(args, Console(json=args.json))
+        code = install.run_models(args, Console(json=args.json))
         self.out, self.err = self._capsys.readouterr()
         return code
 
@@ -41,7 +41,7 @@ class Shell:
 @pytest.fixture
 def sh(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
     tiny = {"arctic": pack_of(WEIGHTS, name="arctic")}
-    monkeypatch.setattr(models, "PACKS", tiny)
+    monkeypatch.setattr(install, "PACKS", tiny)
     monkeypatch.setenv("RECOLLECT_MODELS", str(tmp_path / "models"))
     return Shell(tmp_path / "models", capsys)
 
@@ -104,7 +104,7 @@ def test_a_reranker_is_listed_beside_the_embedders_and_told_apart(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiny = {"marco": pack_of(WEIGHTS, name="marco")}
-    monkeypatch.setattr(models, "PACKS", tiny)
+    monkeypatch.setattr(install, "PACKS", tiny)
     monkeypatch.setenv("RECOLLECT_MODELS", str(tmp_path))
     put(tiny["marco"], tmp_path, WEIGHTS)
     sh = Shell(tmp_path, capsys)

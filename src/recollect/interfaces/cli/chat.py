@@ -1,19 +1,24 @@
-"""`recollect chat` and `recollect providers`: a conversation on the terminal, or one message for a program."""
+"""Conversations: chat on the terminal or with one message, the providers there are, facts and entities."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import EmptyContent, InvalidField, RecollectError, StoreError
-from recollect.core.text import printable
+from recollect.core.query import Filter
+from recollect.core.scope import Status
+from recollect.core.text import excerpt, printable
 from recollect.interfaces.cli.console import FINE, Console, exit_code, given_text, open_from
+from recollect.interfaces.payloads import memory_json
 from recollect.interfaces.reports import turn_json
 
 if TYPE_CHECKING:
     from recollect.agent.chat import Chat
+    from recollect.app import Recollect
+    from recollect.core.entities import Entity
     from recollect.core.turns import Turn
 
 _PROMPT = "> "
@@ -47,36 +52,36 @@ def run_chat(args: argparse.Namespace, console: Console) -> int:
         so_far = chat.wake()
         try:
             if args.once is not None:
-                return _once(chat, args, console)
-            return _talk(chat, args, console, so_far)
+                return _say_once(chat, args, console)
+            return _converse(chat, args, console, so_far)
         finally:
             chat.sleep()
             for note in chat.notes:
                 console.note(f"recollect: {note}")
 
 
-def _once(chat: Chat, args: argparse.Namespace, console: Console) -> int:
+def _say_once(chat: Chat, args: argparse.Namespace, console: Console) -> int:
     message = given_text([args.once], "message")
     try:
-        turn = _said(chat, message, args, console)
+        turn = _say(chat, message, args, console)
     except RecollectError:
-        _kept(chat, console)
+        _note_kept(chat, console)
         raise
     if console.json:
         console.value(turn_json(turn))
     return FINE
 
 
-def _talk(chat: Chat, args: argparse.Namespace, console: Console, so_far: int) -> int:
+def _converse(chat: Chat, args: argparse.Namespace, console: Console, so_far: int) -> int:
     """Message by message until the end of input. A turn that fails is told and the conversation goes on."""
     watched = sys.stdin.isatty() and not console.json
     if watched:
         told = f", {so_far} turns so far" if so_far else ""
         console.note(f"session {chat.session}{told}; Ctrl-D or /quit ends it, Ctrl-C stops an answer")
     worst = FINE
-    for message in _messages(watched):
+    for message in _read_messages(watched):
         try:
-            turn = _said(chat, message, args, console)
+            turn = _say(chat, message, args, console)
             if console.json:
                 console.value(turn_json(turn))
         except EmptyContent:  # a bare line feed says nothing
@@ -85,7 +90,7 @@ def _talk(chat: Chat, args: argparse.Namespace, console: Console, so_far: int) -
             raise
         except RecollectError as error:
             console.error(error)
-            _kept(chat, console)
+            _note_kept(chat, console)
             worst = exit_code(error)
         except KeyboardInterrupt:
             console.note("\nstopped; the turn is kept")
@@ -96,11 +101,11 @@ def _talk(chat: Chat, args: argparse.Namespace, console: Console, so_far: int) -
     return FINE if watched else worst
 
 
-def _kept(chat: Chat, console: Console) -> None:
+def _note_kept(chat: Chat, console: Console) -> None:
     console.note(f"  (what was said is kept: `recollect logs --session {chat.session}`)")
 
 
-def _messages(watched: bool) -> Iterator[str]:
+def _read_messages(watched: bool) -> Iterator[str]:
     """What is typed, or each line of a pipe."""
     while True:
         try:
@@ -113,7 +118,7 @@ def _messages(watched: bool) -> Iterator[str]:
         yield line
 
 
-def _said(chat: Chat, message: str, args: argparse.Namespace, console: Console) -> Turn:
+def _say(chat: Chat, message: str, args: argparse.Namespace, console: Console) -> Turn:
     """One turn, shown as it comes when somebody watches."""
     if console.json:
         return chat.say(message)
@@ -121,7 +126,7 @@ def _said(chat: Chat, message: str, args: argparse.Namespace, console: Console) 
         turn = chat.say(message)
         console.line(turn.output)
     else:
-        turn = chat.say(message, heard=_show)
+        turn = chat.say(message, heard=_print_piece)
         sys.stdout.write("\n")
         sys.stdout.flush()
     if turn.note:
@@ -129,7 +134,7 @@ def _said(chat: Chat, message: str, args: argparse.Namespace, console: Console) 
     return turn
 
 
-def _show(piece: str) -> None:
+def _print_piece(piece: str) -> None:
     safe = printable(piece)
     encoding = (getattr(sys.stdout, "encoding", "") or "ascii").lower()
     sys.stdout.write(safe if encoding.replace("-", "") == "utf8" else safe.encode("ascii", "replace").decode())
@@ -158,3 +163,114 @@ def run_providers(args: argparse.Namespace, console: Console) -> int:
         origin = "" if one.origin == "recollect" else f"  (from {one.origin})"
         console.line(f"{mark} {one.name:<12} {one.does}{origin}")
     return FINE
+
+
+# --- facts ---------------------------------------------------------------------------------------------------------
+
+
+def arguments_facts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--session", help="only those drawn from this session")
+    parser.add_argument("--all", action="store_true", help="also superseded, rejected and expired ones")
+    parser.add_argument("--limit", type=int, default=50, metavar="N")
+
+
+def run_facts(args: argparse.Namespace, console: Console) -> int:
+    filter = Filter(statuses=frozenset(Status)) if args.all else Filter()
+    with open_from(args) as memory:
+        facts = memory.sessions.facts(session=args.session, filter=filter, limit=max(0, args.limit))
+    if console.json:
+        console.value([memory_json(fact) for fact in facts])
+        return FINE
+    for fact in facts:
+        when = fact.happened_at.date().isoformat()
+        until = f" until {fact.valid_until.date().isoformat()}" if fact.valid_until else ""
+        state = "" if fact.status == "active" else f"({fact.status}) "
+        console.line(f"{fact.id}  {when}{until}  {state}{excerpt(fact.content, 100)}")
+    return FINE
+
+
+# --- entities ------------------------------------------------------------------------------------------------------
+
+_ENTITY_NAMES = {"list": 0, "show": 1, "merge": 2, "split": 2}
+
+
+def arguments_entity(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", choices=sorted(_ENTITY_NAMES), help="list; show NAME; merge KEEP OTHER; split NAME ALIAS"
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a name, an alias or an id")
+    parser.add_argument("--type", help="person, project, organization, location, email, url, date, tag or other")
+    parser.add_argument("--limit", type=int, default=50, metavar="N")
+    parser.add_argument("--why", default="", help="the reason, for the ledger")
+
+
+def run_entity(args: argparse.Namespace, console: Console) -> int:
+    if len(args.names) != _ENTITY_NAMES[args.action]:
+        raise InvalidField(
+            "names", f"`entity {args.action}` takes {_ENTITY_NAMES[args.action]} of them", hint="See --help."
+        )
+    with open_from(args) as memory:
+        run = {"list": _list_entities, "show": _show_entity, "merge": _merge_entities, "split": _split_entity}[
+            args.action
+        ]
+        return run(memory, args, console)
+
+
+def _list_entities(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    entities = memory.sessions.entities(type=args.type, limit=max(0, args.limit))
+    if console.json:
+        console.value([entity_json(one) for one in entities])
+        return FINE
+    for one in entities:
+        console.line(f"{one.mentions:>6}  {one.type:<13} {one.name}{_also(one.aliases)}")
+    return FINE
+
+
+def _show_entity(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    known = memory.sessions.entity(args.names[0], type=args.type, limit=max(0, args.limit))
+    if console.json:
+        value = {**entity_json(known.entity), "merged": [entity_json(one) for one in known.merged]}
+        console.value({**value, "memories": [memory_json(one) for one in known.memories]})
+        return FINE
+    _show_headline(known.entity, console)
+    for memory_ in known.memories:
+        when = memory_.happened_at.date().isoformat()
+        console.line(f"  {when}  [{memory_.kind}] {excerpt(memory_.content, 100)}")
+    return FINE
+
+
+def _merge_entities(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    return _show_changed(memory.sessions.merge_entities(*args.names, why=args.why), console)
+
+
+def _split_entity(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    return _show_changed(memory.sessions.split_entity(*args.names, why=args.why), console)
+
+
+def _show_changed(entity: Entity, console: Console) -> int:
+    if console.json:
+        console.value(entity_json(entity))
+    else:
+        _show_headline(entity, console)
+    return FINE
+
+
+def _show_headline(entity: Entity, console: Console) -> None:
+    console.line(f"{entity.name} ({entity.type}, {entity.mentions} mentions, {entity.id}){_also(entity.aliases)}")
+    if entity.summary:
+        console.line(f"  {entity.summary}")
+
+
+def entity_json(entity: Entity) -> dict[str, Any]:
+    return {
+        "id": entity.id,
+        "name": entity.name,
+        "type": str(entity.type),
+        "aliases": list(entity.aliases),
+        "summary": entity.summary,
+        "mentions": entity.mentions,
+    }
+
+
+def _also(aliases: Sequence[str]) -> str:
+    return f"  (also {', '.join(aliases)})" if aliases else ""

@@ -1,18 +1,25 @@
-"""`recollect observe`: learn from transcripts of agents, from what their hooks have written down, or from reports."""
+"""What agents do: learn from it (observe), look through what was inferred (review), ask what a task will touch
+(foresee), and choose how much agents are told unasked (trust)."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections import Counter
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from recollect.agent.settle import choose_level, record
+from recollect.agent.trust import LEVELS, THRESHOLDS, level_of, offered
 from recollect.core.errors import InvalidField
 from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, Console, open_from, read_json
 
 if TYPE_CHECKING:
+    from recollect.app import Recollect
+    from recollect.observer.foresee import Pattern
     from recollect.observer.replay import Replayed
+    from recollect.observer.review import Waiting
 
 _SHOWN = 30  # memories that are spelled out
 _SKIPPED = 10  # files
@@ -37,7 +44,7 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
         hint = "For example `recollect observe ~/.claude/projects/NAME`."
         raise InvalidField("FILE", "name transcripts, or say one of --spool, --qa, --ui", hint=hint)
     if args.qa or args.ui:
-        return _reported(args, console)
+        return _take_reports(args, console)
     from recollect.agent.settle import settle
     from recollect.observer.replay import transcripts
 
@@ -48,7 +55,7 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
             settle(memory.store, memory.hand)
         else:
             try:
-                done = memory.observer.replay(paths, kind=args.type, progress=_bar)
+                done = memory.observer.replay(paths, kind=args.type, progress=_show_progress)
             finally:
                 console.progress_done()
     if console.json:
@@ -56,11 +63,11 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
 
         console.value(replayed_json(done))
     else:
-        _tell(done, console, every=args.all)
+        _show_replayed(done, console, every=args.all)
     return FINE
 
 
-def _reported(args: argparse.Namespace, console: Console) -> int:
+def _take_reports(args: argparse.Namespace, console: Console) -> int:
     given = read_json(args.qa or args.ui)
     with open_from(args, create=True) as memory:
         take = memory.observer.qa if args.qa else memory.observer.ui
@@ -79,7 +86,7 @@ def _reported(args: argparse.Namespace, console: Console) -> int:
     return FINE
 
 
-def _bar(done: int, total: int) -> None:
+def _show_progress(done: int, total: int) -> None:
     """A bar on stderr, only when somebody watches."""
     if sys.stderr.isatty():
         share = done / total if total else 1.0
@@ -88,7 +95,7 @@ def _bar(done: int, total: int) -> None:
         sys.stderr.flush()
 
 
-def _tell(done: Replayed, console: Console, *, every: bool) -> None:
+def _show_replayed(done: Replayed, console: Console, *, every: bool) -> None:
     added = [(kept, one.session) for one in done.learned for kept in one.added]
     seen_again = sum(len(one.reinforced) for one in done.learned)
     console.line(
@@ -119,3 +126,233 @@ def _tell(done: Replayed, console: Console, *, every: bool) -> None:
         console.line(f"  {done.slow} of {done.events} events took over 2 ms to watch")
     if added:
         console.line("Nothing of this is used before it is confirmed or seen often: `recollect review`.")
+
+
+# --- review: confirm, edit, reject or leave what was inferred --------------------------------------------------------
+
+
+_KEYS = "[c]onfirm  [e]dit  [r]eject  [a]ll confirm  [l]ater  [q]uit"
+_NONE = "Nothing waits for review. `recollect observe` learns from transcripts."
+_SESSIONS = 3  # sessions of the evidence that are named
+
+
+def arguments_review(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most this many (default 50)")
+    parser.add_argument("--list", action="store_true", help="only tell what waits")
+    parser.add_argument("--confirm", nargs="+", default=[], metavar="ID", help="confirm these")
+    parser.add_argument("--reject", nargs="+", default=[], metavar="ID", help="reject these")
+    parser.add_argument("--all-confirm", action="store_true", help="confirm all that nothing from outside has touched")
+    parser.add_argument("--tainted", action="store_true", help="with --all-confirm: the others too")
+    parser.add_argument("--why", default="", help="the reason, for the ledger")
+
+
+def run_review(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        if args.confirm or args.reject or args.all_confirm:
+            return _decide(memory, args, console)
+        queue = memory.observer.waiting(limit=max(0, args.limit))
+        if console.json or args.list or not sys.stdin.isatty():
+            return _list_waiting(memory, queue, console)
+        return _walk(memory, queue, args.why, console)
+
+
+def _decide(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    confirmed = list(args.confirm)
+    if args.all_confirm:
+        spared = {memory.get(id).id for id in args.reject}
+        queue = memory.observer.waiting(limit=max(0, args.limit))
+        confirmed += [
+            one.memory.id for one in queue if one.memory.id not in spared and (args.tainted or not one.tainted)
+        ]
+    confirmed = [memory.confirm(id, why=args.why).id for id in dict.fromkeys(confirmed)]
+    rejected = [memory.reject(id, why=args.why).id for id in args.reject]
+    waiting = memory.observer.waiting_count()
+    if console.json:
+        console.value({"confirmed": confirmed, "rejected": rejected, "waiting": waiting})
+    else:
+        console.line(f"{len(confirmed)} confirmed, {len(rejected)} rejected, {waiting} left to review.")
+    return FINE
+
+
+def _list_waiting(memory: Recollect, queue: list[Waiting], console: Console) -> int:
+    if console.json:
+        from recollect.interfaces.reports import waiting_json
+
+        console.value({"waiting": [waiting_json(one) for one in queue], "total": memory.observer.waiting_count()})
+        return FINE
+    for one in queue:
+        _show_waiting(one, console)
+    waiting = memory.observer.waiting_count()
+    if waiting:
+        console.line(f"{waiting:,} to review: `recollect review --confirm ID`, `--reject ID`, `--all-confirm`.")
+    else:
+        console.line(_NONE)
+    return FINE
+
+
+def _walk(memory: Recollect, queue: list[Waiting], why: str, console: Console) -> int:
+    """One after the other, until the queue ends or the person does."""
+    if not queue:
+        console.line(_NONE)
+        return FINE
+    counts = {"confirmed": 0, "edited": 0, "rejected": 0, "left": 0}
+    saved = 0
+    for number, one in enumerate(queue):
+        console.line(f"{number + 1}/{len(queue)}")
+        _show_waiting(one, console)
+        key = _ask(console)
+        if key == "q":
+            counts["left"] += len(queue) - number
+            break
+        if key == "a":
+            for rest in queue[number:]:
+                if not rest.tainted:
+                    memory.confirm(rest.memory.id, why=why)
+                    counts["confirmed"] += 1
+                    saved += rest.saves
+                else:
+                    counts["left"] += 1
+            break
+        saved += one.saves if key in ("c", "e") else 0
+        _act(memory, one, key, why, counts)
+    console.line(
+        f"{counts['confirmed']} confirmed, {counts['edited']} edited, {counts['rejected']} rejected, "
+        f"{counts['left']} left for later." + (f" That saves about {saved:,} tokens each time." if saved else "")
+    )
+    return FINE
+
+
+def _act(memory: Recollect, one: Waiting, key: str, why: str, counts: dict[str, int]) -> None:
+    if key == "e":
+        better = input("Better words: ").strip()
+        if better:
+            memory.edit(one.memory.id, content=better, why=why)
+            memory.confirm(one.memory.id, why=why)
+            counts["edited"] += 1
+        else:
+            counts["left"] += 1
+    elif key == "c":
+        memory.confirm(one.memory.id, why=why)
+        counts["confirmed"] += 1
+    elif key == "r":
+        memory.reject(one.memory.id, why=why)
+        counts["rejected"] += 1
+    else:
+        counts["left"] += 1
+
+
+def _ask(console: Console) -> str:
+    while True:
+        try:
+            answer = input(f"{_KEYS} > ").strip().casefold()[:1]
+        except EOFError:
+            return "q"
+        if answer in set("cerlaq"):
+            return answer
+        console.line("Please answer with one of the letters in brackets.")
+
+
+def _show_waiting(one: Waiting, console: Console) -> None:
+    memory = one.memory
+    console.line(f"{memory.kind} · {memory.confidence:.2f} · {memory.id}")
+    console.line(f"  {memory.content}")
+    named = ", ".join(one.sessions[-_SESSIONS:])
+    more = f" and {len(one.sessions) - _SESSIONS} more" if len(one.sessions) > _SESSIONS else ""
+    told = f"  seen in {counted(len(one.sessions), 'session')} ({named}{more})"
+    console.line(told + (f", about {one.saves:,} tokens each time" if one.saves else ""))
+    if one.tainted:
+        console.line(f"  careful: learnt after {memory.attributes.get('taint', 'something from outside')}")
+
+
+# --- foresee: the files a task will touch, and the calls that tend to fail -------------------------------------------
+
+
+def arguments_foresee(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt", nargs="*", metavar="WORDS", help="what the session is asked for")
+    parser.add_argument("-k", type=int, default=10, metavar="N", help="how many at most (default 10)")
+    parser.add_argument("--branch", default="", metavar="NAME", help="the branch the work is on")
+    parser.add_argument("--failures", action="store_true", help="what tends to fail here, instead of files")
+
+
+def run_foresee(args: argparse.Namespace, console: Console) -> int:
+    prompt = " ".join(args.prompt)
+    if bool(prompt) == args.failures:
+        raise InvalidField(
+            "WORDS", "say what the task is, or --failures", hint="For example `recollect foresee fix the parser`."
+        )
+    if args.k < 1:
+        raise InvalidField("-k", "at least 1")
+    with open_from(args, create=False) as memory:
+        if args.failures:
+            return _show_failures(memory.observer.patterns()[: args.k], console)
+        found = memory.observer.foresee(prompt, k=args.k, branch=args.branch)
+        sessions = memory.observer.statistics().sessions
+    if console.json:
+        files = [{"path": one.path, "score": one.score, "because": list(one.because)} for one in found]
+        console.value({"files": files, "sessions": sessions})
+        return FINE
+    for one in found:
+        console.line(f"{one.score:5.2f}  {one.path}")
+        console.line(f"       {'; '.join(one.because)}")
+    if not found:
+        console.line(
+            "Nothing is known yet; `recollect observe` learns from transcripts."
+            if not sessions
+            else "Nothing points anywhere."
+        )
+    return FINE
+
+
+def _show_failures(patterns: list[Pattern], console: Console) -> int:
+    from recollect.observer.foresee import Match, warning
+
+    likely = [(one, one.most) for one in patterns]
+    if console.json:
+        told = [
+            {"tool": one.tool, "sort": one.sort, "what": one.what, "likelihood": round(most, 3),
+             "states": {state: round(odds, 3) for state, odds in sorted(one.odds.items())},
+             "sessions": one.sessions, "text": warning(Match(one, most)),
+             "memories": [trouble.memory for trouble in one.troubles if trouble.memory]}
+            for one, most in likely
+        ]  # fmt: skip
+        console.value({"patterns": told})
+        return FINE
+    for one, most in likely:
+        console.line(f"{most:4.0%}  {warning(Match(one, most))}")
+    if not patterns:
+        console.line("Nothing is known to fail twice.")
+    return FINE
+
+
+# --- trust: how sure a memory must be before an agent is told of it unasked ------------------------------------------
+
+
+def arguments_trust(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("level", nargs="?", choices=LEVELS, help="choose this one; the record starts anew with it")
+
+
+def run_trust(args: argparse.Namespace, console: Console) -> int:
+    now = datetime.now(UTC)
+    with open_from(args, create=False) as memory:
+        if args.level:
+            choose_level(memory.store, args.level, now)
+        level, seen = level_of(memory.store), record(memory.store, now)
+    careful = offered(level, seen)
+    if console.json:
+        counts = {name: getattr(seen, name) for name in seen.__slots__}
+        console.value({"level": level, "threshold": THRESHOLDS[level], "offered": careful, "record": counts})
+        return FINE
+    console.line(
+        f"{level}: agents are told unasked what is at least {THRESHOLDS[level]:.2f} sure{_describe_level(level)}."
+    )
+    console.line(
+        f"Since it was chosen: {counted(seen.sessions, 'session')}, {seen.confirmed} of {seen.reviewed} reviewed"
+        f" memories confirmed, {seen.corrected} of {seen.used} told ones corrected."
+    )
+    if careful:
+        console.line(f"{seen.flagged} were flagged in the last session: `recollect trust {careful}` tells agents less.")
+    return FINE
+
+
+def _describe_level(level: str) -> str:
+    return ", and confirmed or taught by a person" if level == LEVELS[0] else ""

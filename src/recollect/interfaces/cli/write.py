@@ -1,19 +1,24 @@
-"""Commands that change what is remembered."""
+"""Commands that change what is remembered: init, remember, the acts on one memory, undo, and import."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField
 from recollect.core.records import Memory
 from recollect.core.scope import Source
 from recollect.core.text import counted, excerpt
-from recollect.interfaces.cli.console import FINE, Console, given_text, moment, open_from
+from recollect.interfaces.cli.console import FINE, Console, given_text, moment, open_from, require_files
 from recollect.interfaces.payloads import memory_json, receipt_json
 from recollect.wiring import PERSONAL
+
+if TYPE_CHECKING:
+    from recollect.documents.guidance.teach import Lesson, Taught
 
 _BATCH = 1_000  # drafts in one transaction of a long import
 
@@ -74,7 +79,7 @@ def run_remember(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value(receipt_json(receipt))
     else:
-        _tell(receipt, console)
+        _show_receipt(receipt, console)
     return FINE
 
 
@@ -93,7 +98,7 @@ def _draft(args: argparse.Namespace, content: str) -> Draft:
         session=args.session,
         commit=args.commit,
         citation=args.citation,
-        payload=None if args.payload is None else _object(args.payload, "payload"),
+        payload=None if args.payload is None else _parse_object(args.payload, "payload"),
         supersedes=args.supersedes,
         derived_from=args.derived_from,
         pinned=args.pin,
@@ -102,7 +107,9 @@ def _draft(args: argparse.Namespace, content: str) -> Draft:
 
 
 def _remember_lines(args: argparse.Namespace, console: Console) -> int:
-    drafts = [_from_line(number, line) for number, line in enumerate(given_text(["-"]).splitlines(), 1) if line.strip()]
+    drafts = [
+        _draft_from_line(number, line) for number, line in enumerate(given_text(["-"]).splitlines(), 1) if line.strip()
+    ]
     receipts: list[Receipt] = []
     with open_from(args, create=True) as memory:
         for start in range(0, len(drafts), _BATCH):
@@ -119,8 +126,8 @@ def _remember_lines(args: argparse.Namespace, console: Console) -> int:
     return FINE
 
 
-def _from_line(number: int, line: str) -> Draft:
-    fields = _object(line, f"line {number}")
+def _draft_from_line(number: int, line: str) -> Draft:
+    fields = _parse_object(line, f"line {number}")
     known = set(Draft.__dataclass_fields__)
     for unknown in sorted(set(fields) - known):
         raise InvalidField(f"line {number}: {unknown}", "a draft has no such field")
@@ -132,7 +139,7 @@ def _from_line(number: int, line: str) -> Draft:
     return Draft(**fields)
 
 
-def _object(text: str, field: str) -> dict[str, Any]:
+def _parse_object(text: str, field: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -142,7 +149,7 @@ def _object(text: str, field: str) -> dict[str, Any]:
     return value
 
 
-def _tell(receipt: Receipt, console: Console) -> None:
+def _show_receipt(receipt: Receipt, console: Console) -> None:
     words = {
         "new": "Remembered",
         "same": "Known already",
@@ -193,13 +200,15 @@ def run_edit(args: argparse.Namespace, console: Console) -> int:
         "files": args.file,
         "modules": args.module,
         "citation": args.citation,
-        "payload": None if args.payload is None else _object(args.payload, "payload"),
+        "payload": None if args.payload is None else _parse_object(args.payload, "payload"),
     }
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
         raise InvalidField("edit", "nothing to change", hint="Give a new text or an option such as --kind.")
     with open_from(args) as memory:
-        return _told(console, "Changed", memory.edit(args.id, why=args.why, if_revision=args.if_revision, **changes))
+        return _show_changed(
+            console, "Changed", memory.edit(args.id, why=args.why, if_revision=args.if_revision, **changes)
+        )
 
 
 def arguments_correct(parser: argparse.ArgumentParser) -> None:
@@ -213,23 +222,23 @@ def run_correct(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value(receipt_json(receipt))
     else:
-        _tell(receipt, console)
+        _show_receipt(receipt, console)
     return FINE
 
 
 def run_confirm(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        return _told(console, "Confirmed", memory.confirm(args.id, why=args.why))
+        return _show_changed(console, "Confirmed", memory.confirm(args.id, why=args.why))
 
 
 def run_reject(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        return _told(console, "Rejected, and it will not come back", memory.reject(args.id, why=args.why))
+        return _show_changed(console, "Rejected, and it will not come back", memory.reject(args.id, why=args.why))
 
 
 def run_dispute(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        return _told(console, "Disputed", memory.dispute(args.id, why=args.why))
+        return _show_changed(console, "Disputed", memory.dispute(args.id, why=args.why))
 
 
 def arguments_pin(parser: argparse.ArgumentParser) -> None:
@@ -239,7 +248,7 @@ def arguments_pin(parser: argparse.ArgumentParser) -> None:
 
 def run_pin(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        return _told(console, "Unpinned" if args.off else "Pinned", memory.pin(args.id, pinned=not args.off))
+        return _show_changed(console, "Unpinned" if args.off else "Pinned", memory.pin(args.id, pinned=not args.off))
 
 
 def run_forget(args: argparse.Namespace, console: Console) -> int:
@@ -274,9 +283,125 @@ def run_undo(args: argparse.Namespace, console: Console) -> int:
     return FINE
 
 
-def _told(console: Console, what: str, memory: Memory) -> int:
+def _show_changed(console: Console, what: str, memory: Memory) -> int:
     if console.json:
         console.value(memory_json(memory))
     else:
         console.line(f"{what}: {memory.id}  {excerpt(memory.content, 80)}")
     return FINE
+
+
+# --- import: chats from elsewhere as episodes, rules files as memories -----------------------------------------------
+
+
+_RULES = "rules"
+
+
+def arguments_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "path",
+        nargs="+",
+        help="`rules` and, if you like, files or folders (else the project's CLAUDE.md, AGENTS.md, .cursorrules"
+        " and their like); or a chat: conversations.json, the export's zip or folder, lines of JSON",
+    )
+    parser.add_argument("--format", choices=["auto", "chatgpt", "claude", "jsonl"], default="auto", help="of a chat")
+    parser.add_argument("--dry-run", action="store_true", help="of rules: only tell what would be done")
+    parser.add_argument(
+        "--retire", action="store_true", help="of rules: let statements expire that are gone from the files"
+    )
+
+
+def run_import(args: argparse.Namespace, console: Console) -> int:
+    if args.path[0] == _RULES:
+        return _import_rules(args, console)
+    if len(args.path) != 1 or args.dry_run or args.retire:
+        raise InvalidField(
+            "path",
+            "a chat is imported one at a time, and --dry-run and --retire are for rules",
+            hint="`recollect import FILE`, or `recollect import rules [PATH …]`; ./rules is a file of that name.",
+        )
+    require_files(args.path)
+    with open_from(args, create=True) as memory:
+        done = memory.sessions.import_chats(
+            Path(args.path[0]), format=args.format, progress=lambda count, _: console.progress("messages", count)
+        )
+    console.progress_done()
+    if console.json:
+        told = {"messages": done.messages, "captured": done.captured, "known": done.known}
+        console.value({**told, "left_out": done.left_out, "sessions": done.sessions})
+    else:
+        console.line(
+            f"{done.captured:,} of {done.messages:,} messages captured from {done.sessions:,} sessions"
+            f" ({done.known:,} known before, {done.left_out:,} without words)."
+        )
+    return FINE
+
+
+def _import_rules(args: argparse.Namespace, console: Console) -> int:
+    require_files(args.path[1:])
+    with open_from(args, create=not args.dry_run) as memory:
+        lesson = memory.docs.import_rules(args.path[1:], retire=args.retire, dry_run=args.dry_run)
+    if console.json:
+        console.value(_lesson_json(lesson))
+    else:
+        _show_lesson(lesson, console)
+    return FINE
+
+
+def _show_lesson(lesson: Lesson, console: Console) -> None:
+    for mark, some in (("+", lesson.added), ("~", lesson.changed), ("-", lesson.gone), ("x", lesson.left_out)):
+        _list_taught(mark, some, console)
+    for one in lesson.skipped:
+        console.line(f"! {one.relative}: {one.reason}")
+    console.line(
+        _lesson_summary(lesson)
+        if lesson.files
+        else "There is no rules file here. Name one: `recollect import rules PATH`."
+    )
+    if lesson.gone and not lesson.retired:
+        console.line(f"{len(lesson.gone)} are gone from their files and still remembered; --retire lets them expire.")
+
+
+def _lesson_summary(lesson: Lesson) -> str:
+    would = "would be " if lesson.dry_run else ""
+    return (
+        f"{counted(len(lesson.files), 'file')}: {counted(len(lesson.added), 'statement')} {would}added,"
+        f" {len(lesson.changed)} changed,"
+        f" {lesson.kept} kept, {len(lesson.left_out)} left out because people sent them away"
+        f"{f', {lesson.redacted} with a secret taken out' if lesson.redacted else ''}."
+    )
+
+
+def _list_taught(mark: str, some: Sequence[Taught], console: Console) -> None:
+    for one in some:
+        why = f" ({one.why})" if one.why else ""
+        console.line(f"{mark} {one.file}:{one.line} [{one.kind or 'rule'}] {excerpt(one.text, 110)}{why}")
+
+
+def _lesson_json(lesson: Lesson) -> dict[str, object]:
+    def told(some: Sequence[Taught]) -> list[dict[str, object]]:
+        return [
+            {
+                "text": one.text,
+                "kind": one.kind,
+                "file": one.file,
+                "line": one.line,
+                "id": one.id,
+                "was": one.was,
+                "why": one.why,
+            }
+            for one in some
+        ]
+
+    return {
+        "files": lesson.files,
+        "added": told(lesson.added),
+        "changed": told(lesson.changed),
+        "gone": told(lesson.gone),
+        "left_out": told(lesson.left_out),
+        "kept": lesson.kept,
+        "redacted": lesson.redacted,
+        "retired": lesson.retired,
+        "dry_run": lesson.dry_run,
+        "skipped": [{"what": one.relative, "why": one.reason} for one in lesson.skipped],
+    }

@@ -1,4 +1,5 @@
-"""`recollect mcp`: the memory as tools for hosts that speak the Model Context Protocol, over stdio or local HTTP."""
+"""Serving hosts: `recollect mcp` over stdio or local HTTP; `recollect hook HOST`, the same as the lean program
+`recollect-hook`, for trying it out."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import ExtraMissing
 from recollect.interfaces.cli.console import FINE, Console
+from recollect.interfaces.hook import main
 from recollect.interfaces.mcp import PROFILES
+from recollect.interfaces.protocols import HOSTS
 
 if TYPE_CHECKING:
     from recollect.interfaces.mcp.door import Door
@@ -40,16 +43,16 @@ def run_mcp(args: argparse.Namespace, console: Console) -> int:
         raise ExtraMissing("The MCP server", package="mcp", extra="mcp")
     from recollect.interfaces.mcp.door import Door
 
-    door = Door(args.store or _project(), read_only=args.read_only, actor=args.actor or "mcp")
+    door = Door(args.store or _host_project(), read_only=args.read_only, actor=args.actor or "mcp")
     if args.http:
-        return _http(args, door, console)
+        return _serve_over_http(args, door, console)
     from recollect.interfaces.mcp.server import serve_stdio
 
     serve_stdio(door, profile=args.profile)
     return FINE
 
 
-def _http(args: argparse.Namespace, door: Door, console: Console) -> int:
+def _serve_over_http(args: argparse.Namespace, door: Door, console: Console) -> int:
     from recollect.interfaces.mcp.http import serve_http
 
     given = os.environ.get(_TOKEN)
@@ -68,7 +71,7 @@ def _http(args: argparse.Namespace, door: Door, console: Console) -> int:
     return FINE
 
 
-def _project() -> str | None:
+def _host_project() -> str | None:
     """The project the host names, if it is a directory; else where we were started decides."""
     named = os.environ.get(_HOST_PROJECT)
     if not named or not os.path.isdir(named):
@@ -76,3 +79,11 @@ def _project() -> str | None:
     from recollect.files.project import find_root
 
     return str(find_root(Path(named)))
+
+
+def arguments_hook(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("host", choices=sorted(HOSTS), help="whose event is on stdin")
+
+
+def run_hook(args: argparse.Namespace, console: Console) -> int:
+    return main([args.host])

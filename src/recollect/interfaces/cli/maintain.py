@@ -1,10 +1,13 @@
-"""Commands that care for the file: backup, restore, check, repair, doctor, scan."""
+"""Commands that look after the store: backup, restore, check, repair, scan, and tend, which does what is due."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from recollect.app import Recollect
 from recollect.core.errors import BackupNotFound, InvalidField, StoreDamaged, StoreError, StoreMissing
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
@@ -14,6 +17,10 @@ from recollect.store.check import CheckReport, check
 from recollect.store.repair import RepairReport, rebuild, salvage
 from recollect.store.store import Store
 from recollect.wiring import kinds_of, locate
+
+if TYPE_CHECKING:
+    from recollect.core.chores import Done, Plan
+    from recollect.tend.run import Tended
 
 # --- backup and restore --------------------------------------------------------------------------------------------
 
@@ -40,7 +47,7 @@ def arguments_restore(parser: argparse.ArgumentParser) -> None:
 
 
 def run_restore(args: argparse.Namespace, console: Console) -> int:
-    store = _file(args)
+    store = _store_file(args)
     if args.backup is None:
         known = list_backups(store.parent)
         if not known:
@@ -67,7 +74,7 @@ def arguments_check(parser: argparse.ArgumentParser) -> None:
 
 def run_check(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        report = _checked(memory.store, console, quick=args.quick)
+        report = _check(memory.store, console, quick=args.quick)
     if console.json:
         console.value(check_json(report))
     elif report.ok:
@@ -79,7 +86,7 @@ def run_check(args: argparse.Namespace, console: Console) -> int:
     return FINE if report.ok else FOUND
 
 
-def _checked(store: Store, console: Console, *, quick: bool = False) -> CheckReport:
+def _check(store: Store, console: Console, *, quick: bool = False) -> CheckReport:
     seen = 0
 
     def progress(area: str, count: int) -> None:
@@ -97,10 +104,10 @@ def arguments_repair(parser: argparse.ArgumentParser) -> None:
 
 
 def run_repair(args: argparse.Namespace, console: Console) -> int:
-    path = _file(args)
+    path = _store_file(args)
     try:
         with open_from(args) as memory:
-            report = _checked(memory.store, console)
+            report = _check(memory.store, console)
             if report.ok and not args.rebuild:
                 outcome = RepairReport()
             elif report.ok or all(finding.projection for finding in report.findings):
@@ -115,7 +122,7 @@ def run_repair(args: argparse.Namespace, console: Console) -> int:
         from recollect.config import Settings
 
         outcome = salvage(path, kinds_of(Settings()))
-    _tell_repair(outcome, console)
+    _show_repair(outcome, console)
     return FOUND if outcome.lost else FINE
 
 
@@ -123,7 +130,7 @@ def _is_damage(error: StoreError) -> bool:
     return error.code in ("store-damaged", "not-a-store")
 
 
-def _tell_repair(outcome: RepairReport, console: Console) -> None:
+def _show_repair(outcome: RepairReport, console: Console) -> None:
     if console.json:
         console.value(
             {
@@ -146,33 +153,6 @@ def _tell_repair(outcome: RepairReport, console: Console) -> None:
         console.line("Nothing to repair.")
 
 
-# --- doctor --------------------------------------------------------------------------------------------------------
-
-
-def arguments_doctor(parser: argparse.ArgumentParser) -> None:
-    pass
-
-
-def run_doctor(args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.cli.doctor import examine
-
-    facts, worries = examine(args)
-    if console.json:
-        console.value({"ok": not worries, "facts": facts, "worries": worries})
-        return FOUND if worries else FINE
-    for name, value in facts.items():
-        if isinstance(value, list):
-            console.line(f"{name:>14}  {len(value)}")
-            for item in value[:10]:
-                console.line(f"{'':>14}    {item}")
-        else:
-            console.line(f"{name:>14}  {value}")
-    for worry in worries:
-        console.line(f"  ! {worry}")
-    console.line("All well." if not worries else f"{counted(len(worries), 'thing')} to look at.")
-    return FOUND if worries else FINE
-
-
 # --- scan ----------------------------------------------------------------------------------------------------------
 
 
@@ -182,7 +162,7 @@ def arguments_scan(parser: argparse.ArgumentParser) -> None:
 
 
 def run_scan(args: argparse.Namespace, console: Console) -> int:
-    findings = _in_files(args.paths) if args.paths else _in_store(args, console)
+    findings = _scan_files(args.paths) if args.paths else _scan_store(args, console)
     if console.json:
         console.value({"findings": findings})
     else:
@@ -192,7 +172,7 @@ def run_scan(args: argparse.Namespace, console: Console) -> int:
     return FOUND if any(not finding["fixed"] for finding in findings) else FINE
 
 
-def _in_store(args: argparse.Namespace, console: Console) -> list[dict[str, object]]:
+def _scan_store(args: argparse.Namespace, console: Console) -> list[dict[str, object]]:
     from recollect.remember.rescan import redact_stored, redact_turn, secrets_in_turns, stored_secrets
 
     findings: list[dict[str, object]] = []
@@ -212,7 +192,7 @@ def _in_store(args: argparse.Namespace, console: Console) -> list[dict[str, obje
     return findings
 
 
-def _in_files(paths: list[str]) -> list[dict[str, object]]:
+def _scan_files(paths: list[str]) -> list[dict[str, object]]:
     from recollect.privacy.scan import scan
 
     findings: list[dict[str, object]] = []
@@ -228,8 +208,130 @@ def _in_files(paths: list[str]) -> list[dict[str, object]]:
     return findings
 
 
-def _file(args: argparse.Namespace) -> Path:
+def _store_file(args: argparse.Namespace) -> Path:
     path = locate(args.store)
     if path is None:
         raise InvalidField("store", "a memory without a file has nothing to care for")
     return path
+
+
+# --- tend: do what is due, or install something that does it regularly -----------------------------------------------
+
+
+def arguments_tend(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--job", metavar="NAME", help="only this one, due or not: vectors, consolidate, enrich, …")
+    parser.add_argument("--dry-run", action="store_true", help="tell what would be done and why; change nothing")
+    parser.add_argument("--most", "--budget", type=int, metavar="N", help="at most this many steps of each job")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="at most this long; the rest waits for the next time"
+    )
+    parser.add_argument("--back", action="store_true", help="put the vectors of the model before this one back")
+    parser.add_argument(
+        "--install",
+        choices=["cron", "systemd", "launchd"],
+        help="tend regularly from now on; shown only with --dry-run",
+    )
+
+
+def run_tend(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        if args.back:
+            return _restore_vectors(memory, console)
+        if args.install:
+            return _install_schedule(memory, args, console)
+        done = memory.tend(
+            job=args.job,
+            dry_run=args.dry_run,
+            most=args.most,
+            seconds=args.seconds,
+            progress=lambda count, waiting: console.progress("done", count, count + waiting),
+        )
+    console.progress_done()
+    if console.json:
+        console.value(_tended_json(done))
+    elif args.dry_run:
+        _show_plans(done, console)
+    else:
+        _show_reports(done, console, whole=args.job is not None)
+    return FOUND if any(report.failed for report in done.reports) else FINE
+
+
+def _tended_json(done: Tended) -> dict[str, Any]:
+    return {
+        "model": done.model,
+        "embedded": done.embedded,
+        "waiting": done.waiting,
+        "reports": [_report_json(one) for one in done.reports],
+        "plans": [_plan_json(one) for one in done.plans],
+        "skipped": list(done.skipped),
+    }
+
+
+def _report_json(done: Done) -> dict[str, Any]:
+    return {
+        "job": done.chore,
+        "done": done.done,
+        "waiting": done.waiting,
+        "failed": done.failed,
+        "notes": list(done.notes),
+        "details": dict(done.details),
+    }
+
+
+def _plan_json(plan: Plan) -> dict[str, Any]:
+    steps = [{"what": step.what, "why": step.why} for step in plan.steps]
+    return {"job": plan.chore, "total": plan.total, "note": plan.note, "steps": steps}
+
+
+def _show_plans(done: Tended, console: Console) -> None:
+    for plan in done.plans:
+        console.line(f"{plan.chore}: {plan.total or 'nothing'} to do{f' ({plan.note})' if plan.note else ''}")
+        for step in plan.steps:
+            console.line(f"  {step.what} — {step.why}")
+
+
+def _show_reports(done: Tended, console: Console, *, whole: bool) -> None:
+    """What was done; a chore that found nothing to do is not worth a line, unless it was asked for by name."""
+    if done.model is None and not whole:
+        console.note("No embedding model is at hand. `recollect models install` fetches one.")
+    elif done.model is not None:
+        console.line(f"{done.embedded} memories embedded with {done.model}, {done.waiting} waiting.")
+    for report in done.reports:
+        if not (whole or report.done or report.waiting or report.failed):
+            continue
+        if report.chore != "vectors" or report.failed:
+            told = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in report.details.items())
+            state = "failed" if report.failed else f"{report.done} done, {report.waiting} waiting"
+            console.line(f"{report.chore}: {state}{f' ({told})' if told else ''}")
+        for note in report.notes:
+            console.note(f"  ! {note}")
+    for skipped in done.skipped:
+        console.note(f"  ! {skipped}")
+
+
+def _restore_vectors(memory: Recollect, console: Console) -> int:
+    model = memory.put_vectors_back()
+    if console.json:
+        console.value({"model": model})
+    else:
+        console.line(f"Vectors of {model} answer again.")
+    return FINE
+
+
+def _install_schedule(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
+    from recollect.tend.install import install, installation
+
+    if memory.path is None:
+        raise StoreMissing(":memory:")
+    plan = installation(args.install, memory.path.resolve(), home=Path.home())
+    if not args.dry_run:
+        install(plan)
+    if console.json:
+        files = {str(path): text for path, text in plan.files}
+        console.value({"scheduler": plan.scheduler, "files": files, "line": plan.line, "start": list(plan.start)})
+        return FINE
+    for path, text in plan.files:
+        console.line(f"# {path}")
+        console.line(text)
+    console.line(plan.line or shlex.join(plan.start))
+    return FINE
