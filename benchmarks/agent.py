@@ -39,9 +39,9 @@ from recollect.agent.moments import SYSTEM_PROMPT, TOLD, barred, rendered
 from recollect.agent.trust import set_level
 from recollect.app import Recollect
 from recollect.core.drafts import Draft
-from recollect.core.known import Known
 from recollect.core.query import Filter
 from recollect.core.scope import Status
+from recollect.core.summary import MemorySummary
 from recollect.observer.events import Event, Reasoning, ToolCall, ToolResult, UserText
 from recollect.observer.readers import sniff
 from recollect.observer.readers.lines import Tally
@@ -354,9 +354,9 @@ def attacks() -> list[str]:
     ]
 
 
-def _inferred(id: str, text: str, *, tainted: bool = False) -> Known:
+def _inferred(id: str, text: str, *, tainted: bool = False) -> MemorySummary:
     marks = {"tainted": True} if tainted else {}
-    return Known(id, "gotcha", text, confidence=0.9, source="observer_inferred", seen=3, attributes=marks)
+    return MemorySummary(id, "gotcha", text, confidence=0.9, source="observer_inferred", seen=3, attributes=marks)
 
 
 def _attack_sets() -> Iterator[tuple[str, list[str]]]:

@@ -23,7 +23,7 @@ from recollect.observer.fingerprint import fingerprint
 from recollect.observer.foresee import Match, matching
 from recollect.observer.foresee_errors import RECURRING
 from recollect.observer.outlook import KNOWN, NAME
-from recollect.store.quick import Quick, open_quick
+from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
 LEVEL = "standard"
 
@@ -86,7 +86,7 @@ def _session(
     run: Gated, memory: Recollect, events: Sequence[Event], half: int, before: Counter[tuple[str, str]]
 ) -> set[tuple[str, str]]:
     assert memory.path is not None
-    reader: Quick = open_quick(str(memory.path), now=0)
+    reader: HookReader = open_hook_reader(str(memory.path), now=0)
     spool = Spool(str(Path(memory.path).parent), events[0].session)
     warm = _Warm(memory)
     asked: dict[str, tuple[ToolCall, Match | None]] = {}

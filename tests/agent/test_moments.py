@@ -19,7 +19,7 @@ from recollect.agent.moments import (
     told,
 )
 from recollect.agent.trust import LEVELS, Record, next_level, offered
-from recollect.core.known import Known
+from recollect.core.summary import MemorySummary
 from recollect.observer.events import ActionType, ToolCall
 from recollect.privacy.fence import own_words
 from recollect.privacy.quarantine import gives_orders
@@ -36,10 +36,10 @@ HOSTILE = [
 ]
 
 
-def known(text: str = "The queue drops messages above 4 MB.", **fields: object) -> Known:
+def known(text: str = "The queue drops messages above 4 MB.", **fields: object) -> MemorySummary:
     usual = {"confidence": 0.9, "source": "user_taught", "verified": False, "id": "mem_1", "kind": "gotcha"}
     given = {**usual, **fields}
-    return Known(given.pop("id"), given.pop("kind"), text, **given)  # type: ignore[arg-type]
+    return MemorySummary(given.pop("id"), given.pop("kind"), text, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

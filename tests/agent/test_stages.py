@@ -13,7 +13,7 @@ from recollect.agent.prefetch import MOST_FILES, confined, prefetch, wanted
 from recollect.agent.relay import handed
 from recollect.agent.workstate import drawn
 from recollect.app import Recollect
-from recollect.core.known import Known
+from recollect.core.summary import MemorySummary
 from recollect.privacy.fence import unfence
 
 
@@ -67,9 +67,9 @@ def test_secrets_in_prefetched_files_are_hidden(root: Path) -> None:
     assert "AKIAIOSFODNN7EXAMPLQ" not in one.text
 
 
-def pattern(id: str, always: list[str], frequently: list[str]) -> Known:
+def pattern(id: str, always: list[str], frequently: list[str]) -> MemorySummary:
     payload = {"module_trigger": "src", "always": always, "frequently": frequently}
-    return Known(id, "prefetch_pattern", "x", confidence=0.9, source="observer_inferred", payload=payload)
+    return MemorySummary(id, "prefetch_pattern", "x", confidence=0.9, source="observer_inferred", payload=payload)
 
 
 def test_always_files_come_before_frequent_ones() -> None:
@@ -90,9 +90,9 @@ def test_a_step_limit_is_scaled_at_most_doubled_and_bounded() -> None:
 
 
 def test_calibration_is_weighed_by_samples_and_the_methodology_in_use_counts_first() -> None:
-    def figure(ratio: float, samples: int, methodology: str) -> Known:
+    def figure(ratio: float, samples: int, methodology: str) -> MemorySummary:
         payload = {"ratio": ratio, "samples": samples, "methodology": methodology}
-        return Known("m", "task_calibration", "x", confidence=0.9, source="observer_inferred", payload=payload)
+        return MemorySummary("m", "task_calibration", "x", confidence=0.9, source="observer_inferred", payload=payload)
 
     assert ratio_of([figure(2.0, 1, "native"), figure(1.0, 3, "native")], "native") == 1.25
     assert ratio_of([figure(2.0, 1, "native"), figure(1.0, 3, "bmad")], "native") == 2.0

@@ -23,6 +23,7 @@ from recollect.agent.spool import Spool
 from recollect.interfaces.cli import main as cli
 from recollect.interfaces.hook import main, run
 from recollect.interfaces.protocols import HOSTS
+from recollect.store.migrations.latest import LATEST
 
 TRAP = "The staging database resets every night, so fixtures belong into seeds.sql."
 
@@ -265,6 +266,19 @@ def test_a_damaged_store_is_answered_nothing_and_the_event_is_kept(project: Path
     (project / ".recollect" / "memory.db").write_bytes(b"nonsense" * 1000)
     assert told("claude-code", read(project)) == ""
     assert "no answer" in log(tmp_path)
+    assert list((project / ".recollect" / "spool").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("schema", [LATEST - 1, LATEST + 1])
+def test_a_store_of_another_release_is_answered_nothing_and_the_event_is_kept(
+    project: Path, tmp_path: Path, schema: int
+) -> None:
+    connection = apsw.Connection(str(project / ".recollect" / "memory.db"))
+    connection.execute(f"pragma user_version = {schema}")
+    connection.close()
+    done = process(["claude-code"], json.dumps(read(project)).encode(), project)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert f"schema {schema}" in log(tmp_path)
     assert list((project / ".recollect" / "spool").glob("*.jsonl"))
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.agent.moments import Moment, told
-from recollect.core.known import Known
-from recollect.store.quick import Quick
+from recollect.core.summary import MemorySummary
+from recollect.store.sqlite.hook_reader import HookReader
 
 PLANNING = Moment("planner", budget=2.0, most=30, letters=10_000, text=900)
 REVIEWING = Moment("qa", budget=2.0, most=24, letters=10_000, text=900)
@@ -48,7 +48,7 @@ CODER = (
 
 
 def gathered(
-    reader: Quick,
+    reader: HookReader,
     sections: Sequence[Section],
     moment: Moment,
     *,
@@ -57,9 +57,9 @@ def gathered(
     files: Sequence[str] = (),
     level: str,
     given: frozenset[str],
-) -> list[Known]:
+) -> list[MemorySummary]:
     """What a stage is told: section by section, of its modules and files first, then of what the task speaks of."""
-    chosen: list[Known] = []
+    chosen: list[MemorySummary] = []
     for section in sections:
         found = [
             *(reader.about(files, section.kinds, limit=2 * section.most) if files else []),

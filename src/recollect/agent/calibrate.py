@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from recollect.core.known import Known
+from recollect.core.summary import MemorySummary
 
 MOST_FACTOR = 2.0  # however wrong plans were, a limit at most doubles
 MOST_STEPS = 500  # … and never passes this
@@ -17,7 +17,7 @@ def step_limit(base: int, ratio: float | None, *, most: int = MOST_STEPS) -> int
     return max(1, min(math.ceil(base * factor), most))
 
 
-def ratio_of(calibrations: Sequence[Known], methodology: str) -> float | None:
+def ratio_of(calibrations: Sequence[MemorySummary], methodology: str) -> float | None:
     """Actual over planned steps, weighed by how many tasks each figure rests on; nothing when there is no figure.
 
     Those of the methodology in use count where there are any."""
@@ -28,6 +28,6 @@ def ratio_of(calibrations: Sequence[Known], methodology: str) -> float | None:
     return sum(ratio * samples for ratio, samples in sound) / total if total else None
 
 
-def _number(known: Known, name: str) -> float:
+def _number(known: MemorySummary, name: str) -> float:
     value = known.payload.get(name)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

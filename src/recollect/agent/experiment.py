@@ -5,7 +5,7 @@ Five in a hundred sessions are told nothing and ten only at their beginning; all
 
 from __future__ import annotations
 
-from recollect.core.digest import digest
+from recollect.core.digest import short_digest
 
 CONTROL, PASSIVE, FULL = ARMS = ("control", "passive", "full")
 _CONTROL, _PASSIVE = 5, 15  # of a hundred: below the first nothing, below the second only at the beginning
@@ -14,7 +14,7 @@ NAME = "arm"  # where the store keeps the one that holds for all sessions, if so
 
 def arm_of(session: str, project: str) -> str:
     """The arm of a session: the same on every machine and every run."""
-    drawn = int(digest(f"{session}:{project}"), 16) % 100
+    drawn = int(short_digest(f"{session}:{project}"), 16) % 100
     if drawn < _CONTROL:
         return CONTROL
     return PASSIVE if drawn < _PASSIVE else FULL

@@ -7,14 +7,14 @@ its words.
 from __future__ import annotations
 
 from recollect.core.likeness import containment
-from recollect.core.parts import parts
+from recollect.core.text import split_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from recollect.core.known import Known
+    from recollect.core.summary import MemorySummary
     from recollect.observer.events import ToolCall
 
 GATED_ACTIONS = frozenset({"edit", "run"})  # reading harms nobody
@@ -23,13 +23,13 @@ _FIRM = 0.5  # share of a command's words that a memory without trigger must spe
 _MOST_READ = 2_000  # characters of a command
 
 
-def matching(call: ToolCall, candidates: Iterable[Known]) -> list[tuple[Known, float]]:
+def matching(call: ToolCall, candidates: Iterable[MemorySummary]) -> list[tuple[MemorySummary, float]]:
     """Those that match, the firmest first."""
     found = [(known, strength) for known in candidates if (strength := _strength(call, known)) > 0]
     return sorted(found, key=lambda pair: (-pair[1], -pair[0].confidence, pair[0].id))
 
 
-def _strength(call: ToolCall, known: Known) -> float:
+def _strength(call: ToolCall, known: MemorySummary) -> float:
     trigger = known.attributes.get("trigger")
     if isinstance(trigger, dict):
         return _triggered(call, trigger)
@@ -49,7 +49,7 @@ def _triggered(call: ToolCall, trigger: Mapping[str, Any]) -> float:
     wanted = {word.lower() for word in _texts(trigger.get("words"))}
     if not wanted or not call.subject:
         return 0.0
-    here = set(parts(call.subject, most=_MOST_READ)[0])
+    here = set(split_terms(call.subject, max_chars=_MOST_READ)[0])
     share = containment(wanted, here)
     return share if share >= _WORDS and len(wanted & here) >= min(2, len(wanted)) else 0.0
 

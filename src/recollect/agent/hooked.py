@@ -15,7 +15,7 @@ from recollect.agent.moments import BEFORE, FIRST_MESSAGE, PROMPT, STEP, SYSTEM_
 from recollect.agent.spool import Spool, Story
 from recollect.agent.trust import NAME as LEVEL
 from recollect.agent.trust import known_level
-from recollect.core.digest import digest
+from recollect.core.digest import short_digest
 from recollect.core.lazy import Lazy
 from recollect.files.root import FOLDER, STORE, root_of, user_folder
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from recollect.agent.inject import Search
     from recollect.agent.moments import Moment
-    from recollect.core.known import Known
+    from recollect.core.summary import MemorySummary
     from recollect.observer.events import ToolCall
-    from recollect.store.quick import Quick
+    from recollect.store.sqlite.hook_reader import HookReader
 
-    Open = Callable[..., Quick]
+    Open = Callable[..., HookReader]
 
 _SESSION = ("session_id", "sessionId", "conversation_id", "trajectory_id")
 _TURN = ("prompt_id", "turn_id", "generation_id", "execution_id")
@@ -80,7 +80,7 @@ class Heard:
         ids = turn or ",".join(filter(None, (text_of(one, *_CALL) for one in told)))
         self.named = bool(ids)
         what = ids or f"{self.source}|{self.prompt}|{[(one.tool, one.subject, one.paths) for one in self.calls]}"
-        self.key = digest(f"{self.session}\x1f{event}\x1f{what}")
+        self.key = short_digest(f"{self.session}\x1f{event}\x1f{what}")
 
 
 class Hook:
@@ -146,7 +146,7 @@ class Hook:
         arm = chosen_arm(self._arm or reader.meta(ARM), heard.session, reader.project)
         if not speaks(moment, arm):
             return ""
-        given = story.given | reader.given(heard.session)
+        given = story.given | reader.told_in(heard.session)
         level = known_level(reader.meta(LEVEL))
         teller = Teller(reader, session=heard.session, level=level, given=given, search=self._search)
         chosen = self._chosen(heard, teller, moment, story)
@@ -157,7 +157,7 @@ class Hook:
         text = rendered([known for known in chosen if known.id in claimed], moment, nonce=self._nonce())
         return text or (self._foreseen(heard, reader, spool, story, level) if moment is BEFORE else "")
 
-    def _foreseen(self, heard: Heard, reader: Quick, spool: Spool, story: Story, level: str) -> str:
+    def _foreseen(self, heard: Heard, reader: HookReader, spool: Spool, story: Story, level: str) -> str:
         """A warning from what calls like this met before."""
         from recollect.agent.watchful import foreseen, told
 
@@ -173,7 +173,7 @@ class Hook:
         spoken = own(heard.prompt) if heard.event == "prompt" and heard.source in _SPOKEN else ""
         follow(heard.event, heard.calls, heard.answers, spoken, spool, story)
 
-    def _chosen(self, heard: Heard, teller: Teller, moment: Moment, story: Story) -> list[Known]:
+    def _chosen(self, heard: Heard, teller: Teller, moment: Moment, story: Story) -> list[MemorySummary]:
         began, counts = story.began or self._now, story.counts
         if moment is SYSTEM_PROMPT:
             return teller.at_start()
@@ -183,7 +183,7 @@ class Hook:
             return [*teller.for_prompt(asked, first=moment is FIRST_MESSAGE), *patterns]
         if moment is STEP:
             return teller.for_step(heard.calls, step=counts.get("step", 0), since=began)
-        found: list[Known] = []
+        found: list[MemorySummary] = []
         for call, (text, failed) in zip(heard.calls, heard.answers, strict=True):
             if moment is BEFORE:
                 found += teller.for_action(call)
@@ -194,7 +194,7 @@ class Hook:
             found = teller.for_step(heard.calls, step=done, since=began)
         return found[: moment.most]
 
-    def _personal(self, heard: Heard, moment: Moment, level: str, given: set[str]) -> list[Known]:
+    def _personal(self, heard: Heard, moment: Moment, level: str, given: set[str]) -> list[MemorySummary]:
         """What the person taught for themselves, whatever the project."""
         path = os.path.join(user_folder(), STORE)
         if not os.path.exists(path):
@@ -220,9 +220,9 @@ def _moment(heard: Heard, story: Story) -> Moment | None:
     return None
 
 
-def _fitting(chosen: Sequence[Known], moment: Moment, letters: int) -> list[Known]:
+def _fitting(chosen: Sequence[MemorySummary], moment: Moment, letters: int) -> list[MemorySummary]:
     """As many as the host takes; an item costs its text and some two hundred letters around it."""
-    kept: list[Known] = []
+    kept: list[MemorySummary] = []
     room = letters - 200
     for known in chosen:
         room -= min(len(known.content), moment.text) + 260

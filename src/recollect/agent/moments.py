@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-    from recollect.core.known import Known
+    from recollect.core.summary import MemorySummary
 
 DEADLINE = 3.0  # seconds after which the agent goes on without memory, whatever the moment
 SURE = 0.65  # confidence below which nothing interrupts an agent, at any level
@@ -70,7 +70,7 @@ def speaks(moment: Moment, arm: str) -> bool:
     return arm == FULL or (arm != CONTROL and not moment.interrupts)
 
 
-def barred(known: Known, moment: Moment, *, level: str, given: Container[str]) -> str:
+def barred(known: MemorySummary, moment: Moment, *, level: str, given: Container[str]) -> str:
     """Why a memory is not told now; nothing when it may be."""
     if known.id in given:
         return "told before"
@@ -97,9 +97,9 @@ def commands(text: str) -> bool:
     return gives_orders(text)
 
 
-def told(found: Iterable[Known], moment: Moment, *, level: str, given: Container[str]) -> list[Known]:
+def told(found: Iterable[MemorySummary], moment: Moment, *, level: str, given: Container[str]) -> list[MemorySummary]:
     """Those of what was found, best first, that are told at a moment: as many as it has room for, each once."""
-    chosen: list[Known] = []
+    chosen: list[MemorySummary] = []
     room = moment.letters
     for known in found:
         cost = min(len(known.content), moment.text) + 160
@@ -111,7 +111,7 @@ def told(found: Iterable[Known], moment: Moment, *, level: str, given: Container
     return chosen
 
 
-def shown(known: Known, number: int, *, letters: int) -> str:
+def shown(known: MemorySummary, number: int, *, letters: int) -> str:
     """One memory as an item of a block."""
     about = f" about {', '.join(defuse(file) for file in known.files[:3])}" if known.files else ""
     when = time.strftime("%Y-%m-%d", time.gmtime(known.at / 1000))
@@ -121,6 +121,6 @@ def shown(known: Known, number: int, *, letters: int) -> str:
     return item(number, head, known.content, mark=mark, limit=letters)
 
 
-def rendered(chosen: Sequence[Known], moment: Moment, *, nonce: str) -> str:
+def rendered(chosen: Sequence[MemorySummary], moment: Moment, *, nonce: str) -> str:
     """The block an agent is given; nothing when nothing was chosen."""
     return block([shown(known, number, letters=moment.text) for number, known in enumerate(chosen, 1)], nonce=nonce)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.core.known import Known
+from recollect.core.summary import MemorySummary
 from recollect.core.tokens import ESTIMATE
 from recollect.observer.foresee_files import Foreseen
 from recollect.privacy.scan import redact
@@ -38,7 +38,7 @@ class Loaded:
     cut: bool = False
 
 
-def wanted(patterns: Sequence[Known]) -> list[str]:
+def wanted(patterns: Sequence[MemorySummary]) -> list[str]:
     """The files of some patterns: what is always read before what is read often, the surest pattern first."""
     listed = [name for group in ("always", "frequently") for one in patterns for name in _names(one, group)]
     return list(dict.fromkeys(listed))
@@ -124,6 +124,6 @@ def _fitting(text: str, room: int, count: Callable[[str], int]) -> tuple[str, bo
     return "\n".join(kept), True
 
 
-def _names(pattern: Known, group: str) -> list[str]:
+def _names(pattern: MemorySummary, group: str) -> list[str]:
     listed = pattern.payload.get(group)
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list | tuple) else []

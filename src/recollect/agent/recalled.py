@@ -6,35 +6,38 @@ from collections.abc import Iterable
 
 from recollect.agent.ground import Ground
 from recollect.agent.moments import CERTAIN, RELEVANT
-from recollect.core.known import Known
 from recollect.core.payloads import payload_json
 from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase
+from recollect.core.summary import MemorySummary
 from recollect.recall.recipes import UNBOUNDED
 from recollect.store.codec import to_ms
-from recollect.store.quick import Quick
+from recollect.store.sqlite.hook_reader import HookReader
 
 
-def reader(ground: Ground) -> Quick:
+def reader(ground: Ground) -> HookReader:
     """The store of a session, read the lean way."""
-    return Quick(lambda sql, params: ground.store.engine.rows(sql, params), ground.store.engine.tokens, now=now(ground))
+    return HookReader(
+        lambda sql, params: ground.store.engine.rows(sql, params), ground.store.engine.tokens, now=now(ground)
+    )
 
 
 def now(ground: Ground) -> int:
     return to_ms(ground.now())
 
 
-def searching(ground: Ground, quick: Quick, *, phase: Phase | None = None) -> Search:
+def searching(ground: Ground, quick: HookReader, *, phase: Phase | None = None) -> Search:
     """A search whose relevance is the share of words, or what recall is certain of where the words differ."""
 
-    def search(text: str, kinds: Iterable[str], most: int) -> list[Known]:
+    def search(text: str, kinds: Iterable[str], most: int) -> list[MemorySummary]:
         query = Query(text, k=most, filter=Filter(kinds=frozenset(kinds)), phase=phase, explicit=False)
         hits = ground.recall(query, UNBOUNDED).hits
-        found = [known_of(hit.memory, confidence=hit.confidence) for hit in hits]
-        for known, hit, share in zip(found, hits, quick.shares(text, found), strict=True):
-            known.relevance = max(share, RELEVANT if _certain(hit) else 0.0)
-        return found
+        shares = quick.shares(text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits])
+        return [
+            known_of(hit.memory, confidence=hit.confidence, relevance=max(share, RELEVANT if _certain(hit) else 0.0))
+            for hit, share in zip(hits, shares, strict=True)
+        ]
 
     return search
 
@@ -44,9 +47,9 @@ def _certain(hit: Hit) -> bool:
     return "dense" in hit.factors and hit.factors.get("relevance", 0.0) >= CERTAIN
 
 
-def known_of(memory: Memory, *, confidence: float, relevance: float = 0.0) -> Known:
+def known_of(memory: Memory, *, confidence: float, relevance: float = 0.0) -> MemorySummary:
     """A memory as the moments see it."""
-    return Known(
+    return MemorySummary(
         memory.id,
         memory.kind,
         memory.content,

@@ -38,10 +38,10 @@ from recollect.agent.spool import Spool
 from recollect.agent.trust import CAUTIOUS, level_of
 from recollect.agent.watchful import told
 from recollect.core.ids import MemoryId
-from recollect.core.known import Known
 from recollect.core.payloads import WorkState, parse_payload
 from recollect.core.records import WorkUnit
 from recollect.core.scope import Phase
+from recollect.core.summary import MemorySummary
 from recollect.observer.events import Event, Outcome, Reasoning, SessionComplete, StepComplete, ToolCall, ToolResult
 from recollect.observer.traits import Situation
 from recollect.observer.watch import Watch
@@ -260,7 +260,7 @@ class AgentSession:
         self._given |= given
         return self._given
 
-    def _claim(self, chosen: Sequence[Known], moment: str) -> list[Known]:
+    def _claim(self, chosen: Sequence[MemorySummary], moment: str) -> list[MemorySummary]:
         """Those that no other process of the session told meanwhile."""
         ids = [known.id for known in chosen if known.id not in self._given]
         at = now(self._ground)
@@ -270,7 +270,7 @@ class AgentSession:
         self._told += [Told(id, moment, from_ms(at)) for id in ids]
         return [known for known in chosen if known.id in set(ids)]
 
-    def _rendered(self, chosen: Sequence[Known], moment: Moment) -> str:
+    def _rendered(self, chosen: Sequence[MemorySummary], moment: Moment) -> str:
         return rendered(self._claim(chosen, moment.name), moment, nonce=_nonce())
 
     def _with_files(self, teller: Teller, prompt: str, files: Sequence[str], first: bool) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from recollect.agent.spool import held
-from recollect.core.digest import digest
+from recollect.core.digest import short_digest
 
 _MARK = b"RCLslat1"
 _EVENTS = 8  # bytes that count the events, and as many the slots in use, after the mark
@@ -97,4 +97,4 @@ class Slate:
 
 
 def _key(kind: str, name: str) -> bytes:
-    return int(digest(f"{kind}\x1f{name}"), 16).to_bytes(_KEY, "little")
+    return int(short_digest(f"{kind}\x1f{name}"), 16).to_bytes(_KEY, "little")

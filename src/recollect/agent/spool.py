@@ -11,7 +11,7 @@ import json
 import os
 import time
 
-from recollect.core.digest import digest
+from recollect.core.digest import short_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Spool:
     """The files of one session. Every method may raise OSError; nothing is created before the first write."""
 
     def __init__(self, folder: str, session: str) -> None:
-        name = digest(session)
+        name = short_digest(session)
         self._folder = os.path.join(folder, FOLDER)
         self.events = os.path.join(self._folder, f"{name}.jsonl")
         self.seen = os.path.join(self._folder, f"{name}.seen")

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from recollect.agent.spool import Spool, Story
     from recollect.observer.events import ToolCall
     from recollect.observer.foresee import Match
-    from recollect.store.quick import Quick
+    from recollect.store.sqlite.hook_reader import HookReader
 
 HEAD = "failed before"
 
 
-def foreseen(call: ToolCall, reader: Quick, spool: Spool, story: Story, *, level: str, now: int) -> Match | None:
+def foreseen(call: ToolCall, reader: HookReader, spool: Spool, story: Story, *, level: str, now: int) -> Match | None:
     """The failure to warn of before a call, claimed for this process. Nobody confirmed it, so careful projects are not
     told."""
     if level == CAUTIOUS:
@@ -92,7 +92,7 @@ def follow(
 class _Known:
     """The files and folders that earlier sessions found to exist, asked for one at a time."""
 
-    def __init__(self, reader: Quick) -> None:
+    def __init__(self, reader: HookReader) -> None:
         self._reader = reader
 
     def __contains__(self, path: object) -> bool:

@@ -1,7 +1,16 @@
-"""A short digest of a text for names and keys. Light to load: `hashlib` brings a whole cryptographic library along."""
+"""Digests that the hook process computes too: a short name for a text, and the checksum that guards every stored row.
+
+Light to load: `hashlib` would bring a whole cryptographic library along, so the modules below it are asked directly.
+"""
 
 from __future__ import annotations
 
+from json.encoder import JSONEncoder
+
+try:
+    from _blake2 import blake2b  # type: ignore[import-not-found,unused-ignore]
+except ImportError:
+    from hashlib import blake2b
 try:
     from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
 except ImportError:
@@ -10,7 +19,19 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def digest(text: str) -> str:
+
+def short_digest(text: str) -> str:
     """The first sixteen hexadecimal letters of the text's SHA-256."""
     return str(sha256(text.encode("utf-8", "replace")).hexdigest())[:16]
+
+
+_encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def checksum(values: Sequence[object]) -> int:
+    """A 63-bit digest of the values of a row: positive, so that every engine keeps it in a big integer."""
+    return int.from_bytes(blake2b(_encode(values).encode(errors="surrogatepass"), digest_size=8).digest()) >> 1

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from recollect.core.decay import Decay, parse_decay
+from recollect.core.decay import Decay, decay_of_kind
 from recollect.core.errors import InvalidField, UnknownChoice
-from recollect.core.fading import curve_of
 
 
 class Kind(StrEnum):
@@ -55,7 +54,7 @@ class KindRule:
 
 
 def _rule(kind: Kind, family: str, payload: str | None = None) -> KindRule:
-    return KindRule(kind, family, parse_decay(curve_of(kind)), payload)
+    return KindRule(kind, family, decay_of_kind(kind), payload)
 
 
 _SHIPPED = (

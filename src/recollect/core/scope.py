@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from recollect.core.errors import InvalidField, UnknownChoice
+from recollect.core.ranking import SHOWN_STATUSES
 
 
 class Scope(StrEnum):
@@ -63,7 +64,7 @@ class Status(StrEnum):
 
 
 OPEN = frozenset({Status.CANDIDATE, Status.ACTIVE, Status.DISPUTED})
-SHOWN = frozenset({Status.ACTIVE, Status.DISPUTED})
+SHOWN = frozenset(map(Status, SHOWN_STATUSES))
 
 
 class Relation(StrEnum):

@@ -168,3 +168,51 @@ def excerpt(text: str, limit: int) -> str:
     if line[limit - 1] != " " and " " in head[limit // 2 :]:
         head = head.rsplit(" ", 1)[0]
     return head.rstrip(" ,;:") + "…"
+
+
+# --- what a question says ---------------------------------------------------------------------------------------------
+
+_PHRASE = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”')
+_STOP = frozenset(
+    "a about after all also an and any are as at be because been before but by can could did do does doing for "
+    "from had has have having he her here hers him his how i if in into is it its just me might more most my no "
+    "nor not of on or our out over own please s she should so some such t than that the their them then there "
+    "these they this those to too under up us very was we were what when where which while who whom why will with "
+    "would you your".split()
+)
+# Words of requests and of talk: they say what is wanted, not what it is about. Asked for by hand they count.
+_TALK = frozenset(
+    "add again agree ahead almost already also always another anything ask back bad best better bit both bring btw "
+    "call change check clean come commit continue correct cool create current different does doesn doing done don "
+    "edit else enough even every everything exactly explain feel file files find fine first fix following get give go "
+    "going gonna good got great guess happen happened hello help hey hi hmm idea implement implemented implementation "
+    "improve instead issue issues keep kind know last later least less let lets like line list little ll look looks "
+    "lot made make makes making many may maybe mean mind move much must need needs never new next nice nothing now off "
+    "ok okay old one only open other part perfect place plan point possible pretty problem proceed put question quick "
+    "re read ready really remove rename right run same say says second see seem seems set show similar since small "
+    "something sorry start started still stop stuff suggest sure take talk tell test tests thank thanks thing things "
+    "think third thought three time today together tried try trying turn two understand update use used using ve wait "
+    "want way well without won wonder work works working wrong yeah yep yes yet".split()
+)
+
+
+def is_telling(word: str) -> bool:
+    """Is it none of the words that are in every sentence?"""
+    return word.lower() not in _STOP
+
+
+def is_small_talk(word: str) -> bool:
+    """Is a word of a request about the asking rather than about the subject?"""
+    return word in _TALK
+
+
+def split_terms(text: str, *, max_chars: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The telling words, the quoted phrases and the identifiers among the first `max_chars` characters, each once.
+
+    Words that are in every sentence are left out unless there are no others.
+    """
+    plain = clean(text.replace("\0", " ")[:max_chars])[0]
+    phrases = tuple(dict.fromkeys(straight or curly for straight, curly in _PHRASE.findall(plain)))
+    found = list(dict.fromkeys(words(plain)))
+    telling = [word for word in found if is_telling(word)]
+    return tuple(telling or found), phrases, tuple(dict.fromkeys(names(plain)))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from recollect.agent.hooked import Open
     from recollect.agent.inject import Search
-    from recollect.store.quick import Quick
+    from recollect.store.sqlite.hook_reader import HookReader
 
 # Seconds before the process ends itself, whatever it is doing: a host waits for a hook at every tool call, and gives
 # the last one of a session little more than a second.
@@ -112,10 +112,10 @@ def _payload(given: bytes) -> dict[str, Any] | None:
     return payload if isinstance(payload, dict) else None
 
 
-def _read(path: str, *, now: int) -> Quick:
-    from recollect.store.quick import open_quick
+def _read(path: str, *, now: int) -> HookReader:
+    from recollect.store.sqlite.hook_reader import open_hook_reader
 
-    return open_quick(path, now=now)
+    return open_hook_reader(path, now=now)
 
 
 def _seconds(environment: Mapping[str, str], usual: float) -> float:

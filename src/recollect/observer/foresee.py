@@ -6,7 +6,7 @@ is the greater of two shares of earlier experience: calls like this that failed,
 
 from __future__ import annotations
 
-from recollect.core.digest import digest
+from recollect.core.digest import short_digest
 from recollect.observer.events import Value
 from recollect.observer.traits import Situation
 
@@ -61,7 +61,7 @@ class Pattern(Value):
     @property
     def id(self) -> str:
         """The same for the same trait of the same tool, whatever was learnt since."""
-        return digest("\x1f".join(self.name))
+        return short_digest("\x1f".join(self.name))
 
     @property
     def name(self) -> tuple[str, str, str]:

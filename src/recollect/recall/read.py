@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from recollect.core.parts import parts
 from recollect.core.query import Query, QueryType, Reading
+from recollect.core.text import split_terms
 
 _MOST_TEXT = 20_000  # characters of a question that are read; the rest cannot change the answer
 _STRUCTURAL = frozenset({"analyzeImpact", "getDependencies", "impact", "deps", "trace", "code_impact", "code_deps"})
@@ -13,7 +13,7 @@ _STRUCTURAL = frozenset({"analyzeImpact", "getDependencies", "impact", "deps", "
 
 def read(query: Query) -> Reading:
     """The question taken apart."""
-    words, phrases, identifiers = parts(query.text, most=_MOST_TEXT)
+    words, phrases, identifiers = split_terms(query.text, max_chars=_MOST_TEXT)
     return Reading(_type(identifiers, query.recent_calls), words, phrases, identifiers)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from recollect.core.query import QueryType
+from recollect.core.ranking import KEYWORD_COLUMNS
 from recollect.core.scope import Phase
 
 # --- phases -------------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ SMALL_MODELS = frozenset({"potion-base-8M"})  # static tables: their vectors wei
 MEASURED = Recipe(
     "measured",
     depth={"keyword": 100, "dense": 100, "graph": 15, "entity": 15, "personal": 20},
-    columns=(1.0, 0.8, 1.0),  # what a passage stands under tells as much as what it says
+    columns=KEYWORD_COLUMNS,
     channels=_SEED_CHANNELS,
     evidence=_EVIDENCE,
     # Its relevance is no probability: a hit of 0.5 is right once in thirty times, one of 0.98 every other time. What

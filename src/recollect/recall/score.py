@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-from recollect.core.decay import effective
-from recollect.core.fading import DISPUTED
+from recollect.core.decay import DISPUTED_SHARE, effective
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
@@ -67,7 +66,7 @@ def confidence_now(memory: Memory, kinds: Kinds, now: datetime) -> float:
     curve = memory.decay if memory.decay is not None else kinds.rule(memory.kind).decay
     last_used = max(memory.accessed_at, memory.created_at)
     faded = effective(memory.confidence, curve, last_used=last_used, now=now, held=memory.pinned)
-    return faded * DISPUTED if memory.status is Status.DISPUTED else faded
+    return faded * DISPUTED_SHARE if memory.status is Status.DISPUTED else faded
 
 
 def _scored(

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from recollect.core.parts import is_telling
 from recollect.core.ports import Channel
 from recollect.core.query import Candidate, Query, Reading
-from recollect.core.text import words
+from recollect.core.text import is_telling, words
 from recollect.recall.evidence import worth
 from recollect.recall.in_time import in_time, tried
 from recollect.recall.recipes import Widening

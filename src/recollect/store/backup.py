@@ -9,7 +9,8 @@ from pathlib import Path
 
 from recollect.core.errors import BackupFailed, BackupNotFound, StoreError
 from recollect.store.engine import Engine
-from recollect.store.sqlite.connection import APPLICATION_ID, SqliteEngine
+from recollect.store.migrations.latest import APPLICATION_ID
+from recollect.store.sqlite.connection import SqliteEngine
 
 FOLDER = "backups"
 _STAMP = "%Y%m%dT%H%M%S.%fZ"

@@ -1,6 +1,6 @@
-"""Between values and columns: a Memory as a row of plain values and back, and the checksum that guards the row.
+"""Between values and columns: a Memory as a row of plain values and back.
 
-The checksum covers every column, so a bit that flips inside a value is noticed even where the database's own
+The checksum of a row covers every column, so a bit that flips inside a value is noticed even where the database's own
 structure checks pass.
 """
 
@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.decay import parse_decay
@@ -45,11 +44,6 @@ def from_ms(stamp: int) -> datetime:
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def checksum(values: Sequence[Value]) -> int:
-    """A 63-bit digest of some columns: positive, so that every engine keeps it in a big integer."""
-    return int.from_bytes(blake2b(_encode(values).encode(errors="surrogatepass"), digest_size=8).digest()) >> 1
 
 
 def to_row(memory: Memory) -> tuple[Value, ...]:

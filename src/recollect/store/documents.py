@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from recollect.core.digest import checksum
 from recollect.core.documents import Document, DocumentLink, Related
 from recollect.core.errors import StoreDamaged
-from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.codec import from_ms, to_ms
 from recollect.store.engine import Engine, Row, Value
 
 _COLUMNS = (

@@ -9,9 +9,10 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from recollect.core.digest import checksum
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
 from recollect.core.errors import EntityNotFound
-from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.codec import from_ms, to_ms
 from recollect.store.engine import Engine, Row, Value
 
 _NAMES = "id, project, name, type, aliases, summary, merged_into, created_at"

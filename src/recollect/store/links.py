@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect.core.digest import checksum
 from recollect.core.ids import MemoryId
 from recollect.core.links import Link
 from recollect.core.scope import Relation
-from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.codec import from_ms, to_ms
 from recollect.store.engine import Engine, Row, Value
 
 _NAMES = "source, relation, target, is_file, confidence, automatic, created_at"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from recollect.core.digest import checksum
 from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
@@ -17,7 +18,7 @@ from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
 from recollect.store.around import Nearby, Said, nearby, said
-from recollect.store.codec import COLUMNS, checksum, from_row, to_row
+from recollect.store.codec import COLUMNS, from_row, to_row
 from recollect.store.engine import Engine, Row, Value
 from recollect.store.filters import where
 from recollect.store.sqlite import ivf, search

@@ -3,8 +3,8 @@ project's name would make every memory vanish."""
 
 from __future__ import annotations
 
+from recollect.core.digest import checksum
 from recollect.core.errors import StoreDamaged
-from recollect.store.codec import checksum
 from recollect.store.engine import Engine
 
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from recollect.core.digest import checksum
 from recollect.core.observed import (
     CallsSeen,
     Contribution,
@@ -23,7 +24,6 @@ from recollect.core.observed import (
     Synthesis,
     TraitSeen,
 )
-from recollect.store.codec import checksum
 from recollect.store.engine import Params
 from recollect.store.observed_rows import Table
 from recollect.store.patterns import Patterns

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import Field, fields
 from typing import Any, Generic, TypeVar
 
-from recollect.store.codec import checksum
+from recollect.core.digest import checksum
 from recollect.store.engine import Row, Value
 
 V = TypeVar("V")

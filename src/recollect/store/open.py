@@ -8,9 +8,9 @@ from pathlib import Path
 from recollect.core.errors import NewerSchema, NotAStore, StoreDamaged, StoreError, StoreMissing, StoreReadOnly
 from recollect.core.kinds import Kinds
 from recollect.core.text import ANALYZER
-from recollect.store.migrations.latest import LATEST
+from recollect.store.migrations.latest import APPLICATION_ID, LATEST
 from recollect.store.sqlite import search
-from recollect.store.sqlite.connection import APPLICATION_ID, PATIENCE, SqliteEngine
+from recollect.store.sqlite.connection import PATIENCE, SqliteEngine
 from recollect.store.store import Store
 
 

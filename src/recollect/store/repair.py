@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from recollect.core.digest import checksum
 from recollect.core.errors import RecollectError, StoreError
 from recollect.core.kinds import Kinds
 from recollect.store.backup import set_aside
-from recollect.store.codec import COLUMNS, checksum, from_row
+from recollect.store.codec import COLUMNS, from_row
 from recollect.store.engine import Row
 from recollect.store.memories import facets
 from recollect.store.migrate import migrate

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.core.digest import checksum
+from recollect.store.codec import from_ms, to_ms
 from recollect.store.engine import Engine
 
 _CHUNK = 500

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
+from recollect.core.digest import checksum
 from recollect.core.turns import Call, Turn
-from recollect.store.codec import checksum, from_ms, to_ms
+from recollect.store.codec import from_ms, to_ms
 from recollect.store.engine import Engine, Params, Row, Value
 
 _COLUMNS = (

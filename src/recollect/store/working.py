@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
+from recollect.core.digest import checksum
 from recollect.core.errors import StoreDamaged
-from recollect.store.codec import checksum, to_ms
+from recollect.store.codec import to_ms
 from recollect.store.engine import Engine
 
 

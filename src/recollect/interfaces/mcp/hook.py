@@ -23,7 +23,7 @@ from recollect.interfaces.hook import answered, log
 from recollect.interfaces.mcp.door import Door
 from recollect.interfaces.mcp.profiles import Given
 from recollect.interfaces.protocols import HOSTS
-from recollect.store.quick import Quick, open_quick
+from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
 HOOK = "hook"
 _USUAL = "claude-code"  # its protocol is the one most hosts speak
@@ -74,8 +74,8 @@ def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     quick = reader(memory.ground)
     here = str(memory.path)
 
-    def read(path: str, *, now: int) -> Quick:
-        return quick if os.path.realpath(path) == os.path.realpath(here) else open_quick(path, now=now)
+    def read(path: str, *, now: int) -> HookReader:
+        return quick if os.path.realpath(path) == os.path.realpath(here) else open_hook_reader(path, now=now)
 
     return answered(host, payload, os.environ, read=read, search=searching(memory.ground, quick))
 

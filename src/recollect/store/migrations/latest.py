@@ -1,3 +1,4 @@
-"""The number of the newest migration, alone so that opening an up-to-date store loads no migration."""
+"""What the header of a store of this release says, alone so that reading one loads no migration and no engine."""
 
-LATEST = 10
+LATEST = 10  # the number of the newest migration
+APPLICATION_ID = 0x52434C54  # "RCLT": this database is ours

@@ -30,11 +30,11 @@ from recollect.core.errors import (
 )
 from recollect.core.text import index_body, index_names
 from recollect.store.engine import Row, Value
+from recollect.store.migrations.latest import APPLICATION_ID
 from recollect.store.sqlite.lock import FairLock
 from recollect.store.sqlite.match import TOKENIZER
 from recollect.store.sqlite.reserve import Reserve
 
-APPLICATION_ID = 0x52434C54  # "RCLT" in the file header: this database is ours
 PATIENCE = 30.0  # seconds a writer queues before it reports the store as busy
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
 _BUSY_MS = 10_000  # for SQLite's own short locks: recovery and checkpoints

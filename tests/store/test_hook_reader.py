@@ -8,10 +8,12 @@ import pytest
 
 import recollect
 from recollect.app import Recollect
-from recollect.core.decay import effective
-from recollect.core.fading import curve_of, faded
+from recollect.core.decay import HalfLife, stored_decay
 from recollect.core.kinds import Kinds
-from recollect.store.quick import Quick, open_quick
+from recollect.recall.recipes import DEFAULT
+from recollect.recall.score import confidence_now
+from recollect.store.migrations.latest import LATEST
+from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
 NOW = int(datetime.now(UTC).timestamp() * 1000)
 ALL = ("gotcha", "decision", "fact", "dead_end", "error_pattern", "preference")
@@ -22,18 +24,23 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "m.db"
 
 
-def quick(path: Path) -> Quick:
-    return open_quick(str(path), now=int(datetime.now(UTC).timestamp() * 1000) + 1000)
+def hook_reader(path: Path) -> HookReader:
+    return open_hook_reader(str(path), now=int(datetime.now(UTC).timestamp() * 1000) + 1000)
 
 
-def test_confidence_fades_as_the_curves_say_for_every_kind() -> None:
-    at = datetime(2026, 3, 1, tzinfo=UTC)
-    for rule in Kinds():
-        for days in (0, 1, 30, 400):
-            wanted = effective(0.9, rule.decay, last_used=at, now=at + timedelta(days=days), held=False)
-            assert faded(0.9, curve_of(rule.name), days * 86_400_000) == pytest.approx(wanted), rule.name
-            assert faded(0.9, str(rule.decay), days * 86_400_000) == pytest.approx(wanted)
-    assert faded(0.8, "nonsense:x", 0) == 0.8
+def test_a_hook_reads_the_same_confidence_as_the_house_for_every_kind(path: Path) -> None:
+    with recollect.open(path) as memory:
+        kinds = [rule.name for rule in Kinds() if rule.payload is None and rule.name not in ("episode", "passage")]
+        ids = {memory.remember(f"About {kind}.", kind=kind, source="agent_explicit").id for kind in kinds}
+        later = datetime.now(UTC) + timedelta(days=30)
+        wanted = {id: confidence_now(memory.get(id), Kinds(), later) for id in ids}
+    reader = open_hook_reader(str(path), now=int(later.timestamp() * 1000))
+    read = {one.id: one.confidence for kind in kinds for one in reader.of_kind(kind, limit=9)}
+    assert read == pytest.approx(wanted, abs=1e-6)
+
+
+def test_a_curve_that_is_spelt_wrong_fades_as_usual() -> None:
+    assert stored_decay("nonsense:x", "gotcha") == stored_decay(None, "no such kind") == HalfLife(90.0)
 
 
 def test_words_find_what_speaks_of_the_same_and_one_common_word_finds_nothing(path: Path) -> None:
@@ -41,7 +48,7 @@ def test_words_find_what_speaks_of_the_same_and_one_common_word_finds_nothing(pa
         for number in range(200):
             memory.remember(f"The service number {number} writes logs to disk {number}.", kind="fact")
         wanted = memory.remember("retry_budget limits how often the uploader retries a chunk.", kind="gotcha").id
-        reader = quick(path)
+        reader = hook_reader(path)
         assert [one.id for one in reader.search("why does the uploader stop to retry chunks?", ALL, limit=5)][:1] == [
             wanted
         ]
@@ -63,7 +70,7 @@ def test_only_standing_memories_of_the_asked_kinds_come_back(path: Path) -> None
             "Granite quarry D is closed.", kind="gotcha", valid_until=datetime(2020, 1, 1, tzinfo=UTC), files=["a.py"]
         )
         memory.remember("Granite quarry E is closed in winter.", kind="fact", files=["a.py"])
-        reader = quick(path)
+        reader = hook_reader(path)
         assert [one.id for one in reader.about(["a.py"], ("gotcha",), limit=9)] == [kept]
         assert [one.id for one in reader.search("granite quarry winter", ("gotcha",), limit=9)] == [kept]
 
@@ -73,31 +80,45 @@ def test_a_store_that_is_being_written_is_read_and_left_unchanged(path: Path) ->
         memory.remember("Obsidian is sharp.", kind="gotcha")
         with memory.store.engine.write():
             memory.store.set_meta("note", "half done")
-            assert [one.content for one in quick(path).search("obsidian", ALL, limit=3)] == ["Obsidian is sharp."]
-            assert quick(path).meta("note") is None
-    reader = open_quick(str(path), now=NOW)
+            assert [one.content for one in hook_reader(path).search("obsidian", ALL, limit=3)] == ["Obsidian is sharp."]
+            assert hook_reader(path).meta("note") is None
+    reader = open_hook_reader(str(path), now=NOW)
     with pytest.raises(apsw.ReadOnlyError):
         reader._rows("delete from memories", {})
 
 
-def test_a_store_of_an_older_release_is_read_without_migrating_it(path: Path) -> None:
+@pytest.mark.parametrize("schema", [LATEST - 1, LATEST + 1, 0])
+def test_a_store_of_another_schema_is_refused_and_left_as_it_is(path: Path, schema: int) -> None:
     with recollect.open(path) as memory:
         memory.remember("Obsidian is sharp.", kind="gotcha")
     connection = apsw.Connection(str(path))
-    connection.execute("drop table injections; pragma user_version = 6")
+    connection.execute(f"pragma user_version = {schema}")
     connection.close()
-    reader = quick(path)
-    assert reader.given("s") == set()
-    assert reader.search("obsidian", ALL, limit=3)
-    assert apsw.Connection(str(path)).execute("pragma user_version").fetchall() == [(6,)]
+    with pytest.raises(OSError, match=f"schema {schema}"):
+        hook_reader(path)
+    assert apsw.Connection(str(path)).execute("pragma user_version").fetchall() == [(schema,)]
+
+
+def test_words_weigh_as_they_do_for_recall() -> None:
+    assert f"bm25(keywords, {', '.join(map(str, DEFAULT.columns))})" in HookReader._MATCHING
+
+
+def test_a_fact_of_the_store_that_is_damaged_is_refused(path: Path) -> None:
+    with recollect.open(path) as memory, memory.store.engine.write():
+        memory.store.set_meta("trust_level", "cautious")
+    connection = apsw.Connection(str(path))
+    connection.execute("update meta set value = 'autonomous' where name = 'trust_level'")
+    connection.close()
+    with pytest.raises(OSError, match="checksum"):
+        hook_reader(path).meta("trust_level")
 
 
 def test_what_is_no_store_of_ours_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no store"):
-        open_quick(str(tmp_path / "none.db"), now=NOW)
+        open_hook_reader(str(tmp_path / "none.db"), now=NOW)
     apsw.Connection(str(tmp_path / "other.db")).execute("create table t (a)")
     with pytest.raises(OSError, match="not a store"):
-        open_quick(str(tmp_path / "other.db"), now=NOW)
+        open_hook_reader(str(tmp_path / "other.db"), now=NOW)
 
 
 def test_forgetting_a_memory_forgets_that_it_was_told(memory: Recollect) -> None:

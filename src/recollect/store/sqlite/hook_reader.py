@@ -1,7 +1,7 @@
-"""The lean way to read: a few statements over the rows and the keyword index, enough to remind an agent in time.
+"""The light reader: a few statements over the rows and the keyword index, enough to remind an agent in time.
 
-The hook process opens the file here, for reading only and without any migration; the agent's session hands in the
-engine it has. Needs nothing but the standard library and the driver. Rows in, values out, nothing decided but rank.
+A hook process opens the file here, for reading only and without any migration; a warm process hands in the engine it
+has. Loads nothing but the standard library, the driver and the house's tables of figures. Ranks, decides nothing else.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import json
 import math
 import os
 
-from recollect.core.fading import DISPUTED, curve_of, faded
-from recollect.core.known import Known
-from recollect.core.parts import parts
-from recollect.core.text import humps, index_names, whole
+from recollect.core.decay import DISPUTED_SHARE, stored_decay
+from recollect.core.digest import checksum
+from recollect.core.ranking import EVIDENCE_KINDS, KEYWORD_COLUMNS, SHOWN_STATUSES
+from recollect.core.summary import MemorySummary
+from recollect.core.text import humps, index_names, is_small_talk, split_terms, whole
+from recollect.store.migrations.latest import APPLICATION_ID, LATEST
 from recollect.store.sqlite.match import TOKENIZER, quoted
 
 TYPE_CHECKING = False
@@ -26,31 +28,21 @@ if TYPE_CHECKING:
     Rows = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
     Tokens = Callable[[Sequence[str]], list[list[str]]]
 
-APPLICATION_ID = 0x52434C54  # "RCLT" in the file header
 _BUSY_MS = 100  # a reader in WAL mode waits for nobody but a recovery
-_MOST_READ = 4_000  # characters of a text that words are taken from
-_MOST_TERMS = 10  # rarest terms that are looked for; the others only cost time
-_MOST_ROWS = 1_500  # rows the terms that are looked for stand in, together; commoner terms only weigh
+_DAY_MS = 86_400_000.0
+_MAX_CHARS = 4_000  # of a text that words are taken from
+_MAX_TERMS = 10  # rarest terms that are looked for; the others only cost time
+_MAX_ROWS = 1_500  # rows the terms that are looked for stand in, together; commoner terms only weigh
 _LOOKED_AT = 30  # best rows by BM25 that are looked at closely
 _RARE = 0.02  # share of rows: a name that stands in fewer tells enough alone
 _FEW = 3  # … or in as few rows as this
-_MOST_UNKNOWN = 4  # words that stand nowhere and still count: the text is about something else too
+_MAX_UNKNOWN = 4  # words that stand nowhere and still count: the text is about something else too
 _UNKNOWN = 0.5  # … each as this share of a word that stands once
 
-# Words of requests and of talk: they say what is wanted, not what it is about. Asked for by hand they count.
-_TALK = frozenset(
-    "add again agree ahead almost already also always another anything ask back bad best better bit both bring btw "
-    "call change check clean come commit continue correct cool create current different does doesn doing done don "
-    "edit else enough even every everything exactly explain feel file files find fine first fix following get give go "
-    "going gonna good got great guess happen happened hello help hey hi hmm idea implement implemented implementation "
-    "improve instead issue issues keep kind know last later least less let lets like line list little ll look looks "
-    "lot made make makes making many may maybe mean mind move much must need needs never new next nice nothing now off "
-    "ok okay old one only open other part perfect place plan point possible pretty problem proceed put question quick "
-    "re read ready really remove rename right run same say says second see seem seems set show similar since small "
-    "something sorry start started still stop stuff suggest sure take talk tell test tests thank thanks thing things "
-    "think third thought three time today together tried try trying turn two understand update use used using ve wait "
-    "want way well without won wonder work works working wrong yeah yep yes yet".split()
-)
+
+def _sql_list(values: Iterable[str]) -> str:
+    return ", ".join(f"'{value}'" for value in values)
+
 
 _NAMES = (
     "m.id, m.kind, m.content, m.confidence, m.source, m.status, m.files, m.modules, "
@@ -59,37 +51,38 @@ _NAMES = (
 )
 # Nobody is told what is closed, outdated, or only evidence.
 _STANDING = (
-    "m.project = :project and m.status in ('active', 'disputed') and m.kind not in ('episode', 'passage') "
+    f"m.project = :project and m.status in ({_sql_list(SHOWN_STATUSES)}) "
+    f"and m.kind not in ({_sql_list(EVIDENCE_KINDS)}) "
     "and (m.valid_until is null or m.valid_until > :now) and (m.stale_at is null or m.stale_at > :now)"
 )
 
 
-class Quick:
+class HookReader:
     """Reads of one store at one moment; `now` is milliseconds since 1970."""
 
     def __init__(self, rows: Rows, tokens: Tokens, *, now: int) -> None:
         self._rows = rows
         self._tokens = tokens
         self._now = now
-        self._total = 1  # rows in the keyword index
         self.project = self.meta("project") or "default"
 
-    _META = "select value from meta where name = :name"
+    _META = "select value, checksum from meta where name = :name"
 
     def meta(self, name: str) -> str | None:
+        """A fact about the store; a damaged one is an error."""
         found = self._rows(self._META, {"name": name})
-        return str(found[0][0]) if found else None
+        if not found:
+            return None
+        value, stored = found[0]
+        if checksum([name, value]) != stored:
+            raise OSError(f"what the store says of its {name} does not match its checksum")
+        return str(value)
 
-    _GIVEN = "select memory from injections where project = :project and session = :session"
+    _TOLD = "select memory from injections where project = :project and session = :session"
 
-    def given(self, session: str) -> set[str]:
-        """What a session was told already. A store from before there was such a table has told nothing."""
-        try:
-            return {row[0] for row in self._rows(self._GIVEN, {"project": self.project, "session": session})}
-        except Exception as error:  # the driver's own, whose module this one does not load; any other is raised on
-            if "no such table" in str(error):
-                return set()
-            raise
+    def told_in(self, session: str) -> set[str]:
+        """What an earlier file of the session said it was told, as far as that was brought in."""
+        return {row[0] for row in self._rows(self._TOLD, {"project": self.project, "session": session})}
 
     _OUTLOOK = """
         select json_extract(value, '$.bar'), (select value from json_each(meta.value, '$.tools') where key = :tool)
@@ -119,19 +112,21 @@ class Quick:
          order by m.confidence desc, m.seq desc limit :limit
     """
 
-    def about(self, names: Iterable[str], kinds: Iterable[str], *, limit: int, facet: str = "file") -> list[Known]:
+    def about(
+        self, names: Iterable[str], kinds: Iterable[str], *, limit: int, facet: str = "file"
+    ) -> list[MemorySummary]:
         """What is known of some files, or modules, the surest first."""
         listed = {"values": json.dumps(sorted(names)), "kinds": json.dumps(sorted(kinds)), "limit": limit}
-        return self._known(self._ABOUT, {**listed, "facet": facet})
+        return self._summaries(self._ABOUT, {**listed, "facet": facet})
 
     _OF_KIND = f"""
         select {_NAMES} from memories m where {_STANDING} and m.kind = :kind
          order by m.created_at desc, m.seq desc limit :limit
     """
 
-    def of_kind(self, kind: str, *, limit: int) -> list[Known]:
+    def of_kind(self, kind: str, *, limit: int) -> list[MemorySummary]:
         """The newest of a kind."""
-        return self._known(self._OF_KIND, {"kind": kind, "limit": limit})
+        return self._summaries(self._OF_KIND, {"kind": kind, "limit": limit})
 
     _LEADING = f"""
         select {_NAMES} from memories m
@@ -140,10 +135,10 @@ class Quick:
          order by m.pinned desc, m.verified desc, m.confidence desc, m.created_at desc, m.seq limit :limit
     """
 
-    def leading(self, kinds: Iterable[str], *, limit: int) -> list[Known]:
+    def leading(self, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
         """What holds everywhere: pinned first, then confirmed, then the surest. What is about files waits until they
         are touched."""
-        return self._known(self._LEADING, {"kinds": json.dumps(sorted(kinds)), "limit": limit})
+        return self._summaries(self._LEADING, {"kinds": json.dumps(sorted(kinds)), "limit": limit})
 
     _FRESH = f"""
         select {_NAMES} from memories m
@@ -151,15 +146,21 @@ class Quick:
          order by m.created_at desc, m.seq desc limit :limit
     """
 
-    def fresh(self, since: int, *, limit: int) -> list[Known]:
+    def fresh(self, since: int, *, limit: int) -> list[MemorySummary]:
         """What was written down since a moment, the newest first."""
-        return self._known(self._FRESH, {"since": since, "limit": limit})
+        return self._summaries(self._FRESH, {"since": since, "limit": limit})
+
+    def _summaries(self, sql: str, params: Mapping[str, Any]) -> list[MemorySummary]:
+        found = self._rows(sql, {**params, "project": self.project, "now": self._now})
+        return [self._summary(row) for row in found]
+
+    # --- by words -------------------------------------------------------------------------------------------------
 
     _TOTAL = "select max(rowid) from keywords_docsize"
     _FREQUENCY = "select doc from temp.keyword_terms where term = :term"
-    _FOUND = """
-        select rowid, bm25(keywords, 1.0, 0.8, 0.3) as rank from keywords where keywords match :match
-         order by rank, rowid limit :limit
+    _MATCHING = f"""
+        select rowid, bm25(keywords, {", ".join(map(str, KEYWORD_COLUMNS))}) as rank from keywords
+         where keywords match :match order by rank, rowid limit :limit
     """
     _THESE = f"""
         select {_NAMES}, m.seq from memories m not indexed
@@ -167,106 +168,95 @@ class Quick:
            and {_STANDING}
     """
 
-    def search(self, text: str, kinds: Iterable[str], *, limit: int) -> list[Known]:
+    def search(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
         """The memories of some kinds that speak of what `text` does, each with how much of it they share.
 
         Relevance is the share of the text's rarest words, weighed by rarity, that stand in the memory. One common word
         is no reason to speak: it takes two words, or one name that is rare.
         """
-        asked = self._asked(text)
+        asked = self._read(text)
         if not asked.spelt:
             return []
         expression = " OR ".join(quoted(word) for word in asked.spelt)
-        found = self._rows(self._FOUND, {"match": expression, "limit": _LOOKED_AT})
-        place = {row[0]: number for number, row in enumerate(found)}
-        params = {"seqs": json.dumps(list(place)), "kinds": json.dumps(sorted(kinds))}
+        matching = self._rows(self._MATCHING, {"match": expression, "limit": _LOOKED_AT})
+        rank = {row[0]: number for number, row in enumerate(matching)}
+        params = {"seqs": json.dumps(list(rank)), "kinds": json.dumps(sorted(kinds))}
         rows = self._rows(self._THESE, {**params, "project": self.project, "now": self._now})
-        hits = [(self._one(row[:-1]), place[row[-1]]) for row in rows]
-        held = self._tokens([asked.searched(known) for known, _ in hits])
-        for (known, _), words in zip(hits, held, strict=True):
-            known.relevance = asked.share(set(words))
-        told = [(known, rank) for known, rank in hits if known.relevance > 0]
-        told.sort(key=lambda pair: (-pair[0].relevance * pair[0].confidence, pair[1], pair[0].id))
-        return [known for known, _ in told[:limit]]
+        shares = self._shares(asked, [(row[2], (*_labels(row[6]), *_labels(row[7]))) for row in rows])
+        hits = [
+            (self._summary(row, relevance=share), rank[row[-1]])
+            for row, share in zip(rows, shares, strict=True)
+            if share > 0
+        ]
+        hits.sort(key=lambda hit: (-hit[0].relevance * hit[0].confidence, hit[1], hit[0].id))
+        return [summary for summary, _ in hits[:limit]]
 
-    def shares(self, text: str, found: Sequence[Known]) -> list[float]:
-        """How much of what a text speaks of each memory shares, whoever found it."""
-        asked = self._asked(text)
-        return [asked.share(set(words)) for words in self._tokens([asked.searched(known) for known in found])]
+    def shares(self, text: str, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        """How much of what a text speaks of each memory shares, whoever found it: its content and its labels."""
+        return self._shares(self._read(text), found)
 
-    def _asked(self, text: str) -> Asked:
+    def _shares(self, asked: AskedText, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        indexed = [asked.indexed(content, labels) for content, labels in found]
+        return [asked.share(set(words)) for words in self._tokens(indexed)]
+
+    def _read(self, text: str) -> AskedText:
         """What a text asks for, its rarest terms as the index spells them."""
-        words, phrases, names = parts(text, most=_MOST_READ)
-        words = tuple(word for word in words if word not in _TALK and not word.isdigit())
+        words, phrases, names = split_terms(text, max_chars=_MAX_CHARS)
+        words = tuple(word for word in words if not is_small_talk(word) and not word.isdigit())
         plain = [*(whole(name) for name in names), *(piece for name in names for piece in humps(name)), *words]
         plain += [word for phrase in phrases for word in phrase.split()]
         spelt = {token: word for word, tokens in zip(plain, self._tokens(plain), strict=True) for token in tokens[:1]}
-        self._total = max(1, int((self._rows(self._TOTAL, {}) or [(1,)])[0][0] or 1))
-        weighed: list[tuple[int, str, str]] = []  # in how many rows, the term, its plain spelling
+        total = max(1, int((self._rows(self._TOTAL, {}) or [(1,)])[0][0] or 1))
+        counted: list[tuple[int, str, str]] = []  # in how many rows, the term, its plain spelling
         unknown = 0
         for term, word in spelt.items():
-            row = self._rows(self._FREQUENCY, {"term": term}) if len(term) > 1 else [(self._total,)]
+            row = self._rows(self._FREQUENCY, {"term": term}) if len(term) > 1 else [(total,)]
             if row:
-                weighed.append((int(row[0][0]), term, word))
+                counted.append((int(row[0][0]), term, word))
             else:
                 unknown += 1
-        best = sorted(weighed)[:_MOST_TERMS]
-        rest = min(unknown, _MOST_UNKNOWN) * _UNKNOWN * self._weight(1)
-        rare = self._weight(max(_FEW, int(_RARE * self._total)))
-        weights = {term: self._weight(rows) for rows, term, _ in best}
-        named = {token for tokens in self._tokens([whole(name) for name in names]) for token in tokens}
-        return Asked(_affordable(best), weights, rest, rare, named)
+        rarest = sorted(counted)[:_MAX_TERMS]
+        return AskedText(
+            _affordable(rarest),
+            {term: _weight(rows, total) for rows, term, _ in rarest},
+            rest=min(unknown, _MAX_UNKNOWN) * _UNKNOWN * _weight(1, total),
+            rare=_weight(max(_FEW, int(_RARE * total)), total),
+            named={token for tokens in self._tokens([whole(name) for name in names]) for token in tokens},
+        )
 
-    def _weight(self, rows: int) -> float:
-        return math.log(1 + self._total / max(rows, 1))
-
-    def _known(self, sql: str, params: Mapping[str, Any]) -> list[Known]:
-        found = self._rows(sql, {**params, "project": self.project, "now": self._now})
-        return [self._one(row) for row in found]
-
-    def _one(self, row: Sequence[Any]) -> Known:
+    def _summary(self, row: Sequence[Any], *, relevance: float = 0.0) -> MemorySummary:
         (id, kind, content, confidence, source, status, files, modules, at, verified, pinned, provenance, citation,
-         session, attributes, payload, decay, used) = row  # fmt: skip
-        now = confidence if pinned else faded(confidence, decay or curve_of(kind), self._now - used)
-        return Known(
+         session, attributes, payload, decay, used) = row[:18]  # fmt: skip
+        days = max(0, self._now - used) / _DAY_MS
+        now = confidence if pinned else stored_decay(decay, kind).left(confidence, days)
+        return MemorySummary(
             id,
             kind,
             content,
-            confidence=now * DISPUTED if status == "disputed" else now,
+            confidence=now * DISPUTED_SHARE if status == "disputed" else now,
             source=source,
             status=status,
-            files=_listed(files),
-            modules=_listed(modules),
+            files=_labels(files),
+            modules=_labels(modules),
             at=at,
             verified=bool(verified),
             pinned=bool(pinned),
-            seen=max(1, len(_listed(provenance))),
+            seen=max(1, len(_labels(provenance))),
             citation=citation or "",
             session=session,
             attributes=_object(attributes),
             payload=_object(payload),
+            relevance=relevance,
         )
 
 
-def _affordable(terms: Sequence[tuple[int, str, str]]) -> list[str]:
-    """The plain spellings of the rarest terms, as long as few rows hold them; always the rarest one."""
-    spelt: list[str] = []
-    spent = 0
-    for rows, _, word in terms:
-        spent += rows
-        if spelt and spent > _MOST_ROWS:
-            break
-        spelt.append(word)
-    return spelt
-
-
-class Asked:
+class AskedText:
     """A text as the index sees it: its rarest terms with their weights, and what it says that stands nowhere."""
 
     __slots__ = ("_named", "_rare", "_rest", "_weights", "spelt")
 
     def __init__(
-        self, spelt: list[str], weights: Mapping[str, float], rest: float, rare: float, named: set[str]
+        self, spelt: list[str], weights: Mapping[str, float], *, rest: float, rare: float, named: set[str]
     ) -> None:
         self.spelt = spelt
         self._weights = weights
@@ -274,10 +264,9 @@ class Asked:
         self._rare = rare
         self._named = named  # terms that are names in code
 
-    def searched(self, known: Known) -> str:
+    def indexed(self, content: str, labels: Sequence[str]) -> str:
         """What the index holds of a memory, as far as it was asked for."""
-        labels = (*known.files, *known.modules)
-        return f"{known.content} {index_names(known.content, *labels) if self._named else ' '.join(labels)}"
+        return f"{content} {index_names(content, *labels) if self._named else ' '.join(labels)}"
 
     def share(self, held: set[str]) -> float:
         """How much of it a memory holds; nothing when that is one word of several, unless it is a rare name."""
@@ -291,7 +280,23 @@ class Asked:
         return sum(shared.values()) / (sum(self._weights.values()) + self._rest)
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
+def _weight(rows: int, total: int) -> float:
+    return math.log(1 + total / max(rows, 1))
+
+
+def _affordable(terms: Sequence[tuple[int, str, str]]) -> list[str]:
+    """The plain spellings of the rarest terms, as long as few rows hold them; always the rarest one."""
+    spelt: list[str] = []
+    spent = 0
+    for rows, _, word in terms:
+        spent += rows
+        if spelt and spent > _MAX_ROWS:
+            break
+        spelt.append(word)
+    return spelt
+
+
+def _labels(text: str | None) -> tuple[str, ...]:
     return tuple(json.loads(text)) if text else ()
 
 
@@ -300,13 +305,19 @@ def _object(text: str | None) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def open_quick(path: str, *, now: int) -> Quick:
-    """A store as it stands on disk, while others may be writing it. Raises when it is absent or not one of ours."""
+def open_hook_reader(path: str, *, now: int) -> HookReader:
+    """A store as it stands on disk, while others may be writing it.
+
+    Raises OSError when it is absent, not one of ours, or of another schema than this release reads: an older one is
+    migrated by whoever opens it for writing next, a newer one belongs to a newer release.
+    """
     connection = _connected(path)
     connection.set_busy_timeout(_BUSY_MS)
-    ours = connection.execute("pragma application_id").fetchall()
-    if not ours or ours[0][0] != APPLICATION_ID:
+    if _number(connection, "application_id") != APPLICATION_ID:
         raise OSError(f"{path} is not a store of ours")
+    schema = _number(connection, "user_version")
+    if schema != LATEST:
+        raise OSError(f"{path} has schema {schema}; hooks of this release read {LATEST}")
     connection.execute("pragma trusted_schema = off; pragma temp_store = memory")
     connection.execute("create virtual table temp.keyword_terms using fts5vocab(main, keywords, row)")
     connection.execute("pragma query_only = on")
@@ -318,7 +329,7 @@ def open_quick(path: str, *, now: int) -> Quick:
     def tokens(texts: Sequence[str]) -> list[list[str]]:
         return [list(cut(text.encode(), 4, None, include_offsets=False, include_colocated=False)) for text in texts]
 
-    return Quick(rows, tokens, now=now)
+    return HookReader(rows, tokens, now=now)
 
 
 def _connected(path: str) -> apsw.Connection:
@@ -327,3 +338,8 @@ def _connected(path: str) -> apsw.Connection:
     if not os.path.exists(path):
         raise OSError(f"there is no store at {path}")
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+
+
+def _number(connection: apsw.Connection, pragma: str) -> int:
+    found: list[tuple[Any, ...]] = connection.execute(f"pragma {pragma}").fetchall()
+    return int(found[0][0]) if found else 0
