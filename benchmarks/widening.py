@@ -83,7 +83,7 @@ def measure(name: str, embedder: str, most: int | None, stores: Path | None) -> 
         with filled(store, embedder, COLUMN, stores) as memory:
             for asked in store.questions:
                 if not asked.apart:
-                    _ask(memory._senses, asked, number, measured)
+                    _ask(memory.reader.context(), asked, number, measured)
                     number += 1
             print(f"  {name} {embedder}: {place + 1}", end="\r", file=sys.stderr)
     return measured

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from functools import update_wrapper
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from recollect import wiring
 from recollect.agent.chat import Chat
@@ -42,14 +43,29 @@ async def open(path: str | os.PathLike[str] | None = None, **options: Any) -> As
     return AsyncRecollect(await asyncio.to_thread(wiring.open, path, **options))
 
 
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def _awaitable(
+    method: Callable[Concatenate[Recollect, Given], Answer],
+) -> Callable[Concatenate[AsyncRecollect, Given], Coroutine[Any, Any, Answer]]:
+    """The method with the same signature, run in a thread."""
+
+    async def run(self: AsyncRecollect, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        return await asyncio.to_thread(method, self._memory, *args, **kwargs)
+
+    update_wrapper(run, method)
+    return run
+
+
 class AsyncRecollect:
     """Every verb of Recollect, awaitable."""
 
     def __init__(self, memory: Recollect) -> None:
         self._memory = memory
 
-    async def remember(self, content: str, **fields: Any) -> Receipt:
-        return await asyncio.to_thread(self._memory.remember, content, **fields)
+    remember = _awaitable(Recollect.remember)
 
     async def remember_all(self, drafts: Iterable[Draft]) -> list[Receipt]:
         return await asyncio.to_thread(self._memory.remember_all, drafts)
@@ -57,8 +73,7 @@ class AsyncRecollect:
     async def correct(self, id: str, content: str, *, why: str = "") -> Receipt:
         return await asyncio.to_thread(self._memory.correct, id, content, why=why)
 
-    async def edit(self, id: str, *, why: str = "", if_revision: int | None = None, **changes: Any) -> Memory:
-        return await asyncio.to_thread(self._memory.edit, id, why=why, if_revision=if_revision, **changes)
+    edit = _awaitable(Recollect.edit)
 
     async def confirm(self, id: str, *, why: str = "") -> Memory:
         return await asyncio.to_thread(self._memory.confirm, id, why=why)

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.app import Recollect
+from recollect.app import Recollect, Rooms
 from recollect.config import Settings, load_settings
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
-from recollect.core.kinds import Kinds
+from recollect.core.kinds import Kind, Kinds
 from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
+from recollect.core.query import Filter, Query
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
+from recollect.recall.reader import Reader
 from recollect.recall.recall import RetrievalContext
 from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
+from recollect.remember.writer import VectorMaker, Writer
 from recollect.store.open import open_store
+from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.agent.chats import Chats
+    from recollect.agent.ground import Ground
     from recollect.agent.methodology import Methodology
+    from recollect.code.api import Code
+    from recollect.core.drafts import Draft
     from recollect.core.ports import Chore
     from recollect.dialogue.room import Room
+    from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
     from recollect.entities.pipeline import Finder
     from recollect.models.port import LanguageModel, Model
+    from recollect.observer.api import Observer
     from recollect.recall.channels.dense import DenseChannel
 
 MEMORY = ":memory:"
@@ -70,63 +81,190 @@ def open(
         name=lambda: _name_project(file),
         patience=chosen.busy_timeout,
     )
-    recipe = RECIPES[chosen.recipe]
     beside, trouble = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else (None, ())
-    channels: list[Channel] = [KeywordChannel(store, recipe)]
-    if beside is not None:
-        channels.append(KeywordChannel(beside, recipe, name="personal", another=True))
+    clock, who = clock or _now, actor or chosen.actor or _login()
+    governed = _governed(store, chosen, clock, model)
     notes: tuple[str, ...] = ()
     if embedder is None:
-        embedder, notes = _embedder(chosen.embedder, store, clock or _now)
-    dense = None if embedder is None else _dense(store, embedder, recipe)
-    if dense is not None:
-        channels.append(dense)
+        embedder, notes = _embedder(chosen.embedder, store, clock)
     missing: tuple[str, ...] = ()
     if reranker is None:
         reranker, missing = _reranker(chosen.reranker)
-    if store.names_entities():
-        channels.append(_entities(store, recipe))
-    clock, who = clock or _now, actor or chosen.actor or _login()
-    governed = _governed(store, chosen, clock, model)
-    senses = RetrievalContext(
-        channels=channels,
-        kinds=kinds,
-        recipe=recipe,
-        store=store,
-        dense=dense,
-        tier=_tier(embedder),
+    stores = StorePair(store, beside)
+    context = _live_context(
+        stores,
+        RECIPES[chosen.recipe],
+        embedder,
         reranker=reranker,
         writer=None if governed is None else partial(governed, "widen", None),
         changes=_changes(file),
         notes=(*notes, *missing, *trouble),
     )
-
-    def room() -> Room:
-        if not any(channel.name == "entity" for channel in channels):
-            channels.append(_entities(store, recipe))  # from the first conversation on, people can be asked about
-        return _dialogue(store, senses, chosen, clock=clock, identity=identity, actor=who, model=governed)
-
-    see_code = partial(_see_code, store, channels)
-    if store.has_observed():
-        senses = _see_company(store, senses)
-    memory = Recollect(
-        store,
-        see_code(senses) if store.has_code() else senses,
+    writer = Writer(
+        stores,
         clock=clock,
         identity=identity,
         actor=who,
-        personal=beside,
-        embedder=embedder,
-        commit=partial(_commit, file),
-        documents=chosen.documents,
-        see_code=see_code,
-        dialogue=room,
-        model=governed,
-        chores=lambda: _chores(room(), embedder, memory.observer.chores()),
-        chats=lambda: _chats(room(), chosen, embedder, model),
-        methodology=partial(_methodology, chosen.methodology),
+        tie=partial(_tie, store, file),
+        vectors=None if embedder is None else _vector_maker(store, embedder),
     )
-    return memory
+    reader = Reader(stores, context, clock=clock, follow_up=writer.follow_recall)
+    return Recollect(stores, reader, writer, _rooms(stores, reader, writer, context, chosen, file, embedder, model))
+
+
+def _rooms(
+    stores: StorePair,
+    reader: Reader,
+    writer: Writer,
+    context: Callable[[], RetrievalContext],
+    settings: Settings,
+    file: Path | None,
+    embedder: Embedder | None,
+    model: LanguageModel | None,
+) -> Rooms:
+    """How each room is made. Nothing is imported before a room is asked for."""
+    store, clock = stores.project, writer.clock
+    governed = _governed(store, settings, clock, model)
+    root = None if file is None or file.parent.name != FOLDER else file.parent.parent
+
+    def model_for(feature: str) -> Callable[[], LanguageModel] | None:
+        return None if governed is None else partial(governed, feature, None)
+
+    def docs() -> Docs:
+        from recollect.documents.api import Docs
+
+        return Docs(
+            store,
+            context(),
+            clock=clock,
+            identity=writer.identity,
+            hand=writer.act,
+            settings=settings.documents,
+            model=model_for("documents"),
+        )
+
+    def code() -> Code:
+        from recollect.code.api import Code
+
+        passages = Filter(kinds=frozenset({Kind.PASSAGE}))
+        return Code(
+            store,
+            root=root,
+            hand=writer.act,
+            identity=writer.identity,
+            search=lambda text, k: reader.recall(Query(text, k=k, filter=passages)),
+            indexed=lambda: None,
+            model=model_for("code"),
+        )
+
+    def dialogue() -> Room:
+        return _dialogue(
+            store,
+            context(),
+            settings,
+            clock=clock,
+            identity=writer.identity,
+            actor=writer.actor,
+            model=governed,
+        )
+
+    def observer() -> Observer:
+        from recollect.observer.api import Observer
+        from recollect.observer.room import Room as Observatory
+
+        room = Observatory(store, context, clock, writer.identity, placed=partial(_tie, store, file), model=governed)
+        return Observer(room, folder=store.engine.folder)
+
+    def ground(observer: Observer) -> Ground:
+        from recollect.agent.ground import Ground
+
+        return Ground(
+            store,
+            lambda query, budget: reader.recall(query, budget=budget),
+            writer.remember,
+            clock,
+            writer.act,
+            _methodology(settings.methodology),
+            root,
+            observer,
+        )
+
+    return Rooms(
+        docs=docs,
+        code=code,
+        dialogue=dialogue,
+        observer=observer,
+        ground=ground,
+        chats=lambda: _chats(dialogue(), settings, embedder, model),
+        chores=lambda observer: _chores(dialogue(), embedder, observer.chores()),
+    )
+
+
+def _live_context(
+    stores: StorePair,
+    recipe: Recipe,
+    embedder: Embedder | None,
+    *,
+    reranker: Reranker | None,
+    writer: Callable[[], LanguageModel] | None,
+    changes: Changes | None,
+    notes: tuple[str, ...],
+) -> Callable[[], RetrievalContext]:
+    """What recall works with, asked anew for each question: names, what agents were seen to do and the code graph
+    join as soon as the store has any, whoever wrote them."""
+    store = stores.project
+    channels: list[Channel] = [KeywordChannel(store, recipe)]
+    if stores.personal is not None:
+        channels.append(KeywordChannel(stores.personal, recipe, name="personal", another=True))
+    dense = None if embedder is None else _dense(store, embedder, recipe)
+    if dense is not None:
+        channels.append(dense)
+    current = RetrievalContext(
+        channels=tuple(channels),
+        kinds=store.kinds,
+        recipe=recipe,
+        store=store,
+        dense=dense,
+        tier=_tier(embedder),
+        reranker=reranker,
+        writer=writer,
+        changes=changes,
+        notes=notes,
+    )
+    waiting = {
+        _see_names: store.names_entities,
+        _see_company: store.has_observed,
+        _see_code: store.has_code,
+    }
+    joining = threading.Lock()
+
+    def context() -> RetrievalContext:
+        nonlocal current
+        if waiting:
+            with joining:
+                for join in [join for join, is_there in waiting.items() if is_there()]:
+                    current = join(store, current)
+                    del waiting[join]
+        return current
+
+    return context
+
+
+def _tie(store: Store, file: Path | None, draft: Draft) -> Draft:
+    """A draft about a symbol is tied to its text, one about files to their commit: later changes can be noticed."""
+    if draft.node and store.has_code():
+        from recollect.code.anchor import anchored
+
+        draft = anchored(draft, store)
+    if not draft.files or draft.commit is not None:
+        return draft
+    return replace(draft, commit=_commit(file))
+
+
+def _vector_maker(store: Store, embedder: Embedder) -> VectorMaker:
+    from recollect.tend.vectors import VectorsAtOnce
+
+    return VectorsAtOnce(store, embedder)
 
 
 def _methodology(name: str) -> Methodology:
@@ -135,34 +273,33 @@ def _methodology(name: str) -> Methodology:
     return methodology(name)
 
 
-def _see_code(store: Store, channels: list[Channel], senses: RetrievalContext) -> RetrievalContext:
-    """Recall with the code graph: a channel, neighbours for the boost, anchors. Only where source code was indexed."""
-    if senses.neighbourhood is not None:
-        return senses
+def _see_names(store: Store, context: RetrievalContext) -> RetrievalContext:
+    """Recall by the names of people and things."""
+    from recollect.recall.channels.entity import EntityChannel
+
+    return replace(context, channels=(*context.channels, EntityChannel(store, context.recipe)))
+
+
+def _see_company(store: Store, context: RetrievalContext) -> RetrievalContext:
+    """Recall with what agents were seen to use together, seeded by commits."""
+    from recollect.observer.companions import SeenTogether
+
+    return replace(context, companions=SeenTogether(store))
+
+
+def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
+    """Recall with the code graph: a channel, neighbours for the boost, anchors."""
     from recollect.code.anchor import CodeAnchors
     from recollect.code.channel import CodeCompanions, CodeNeighbourhood, CodeVolatility, GraphChannel
 
-    channels.append(GraphChannel(store, depth=senses.recipe.depth["graph"]))
     return replace(
-        senses,
+        context,
+        channels=(*context.channels, GraphChannel(store, depth=context.recipe.depth["graph"])),
         neighbourhood=CodeNeighbourhood(store),
-        companions=senses.companions or CodeCompanions(store),
+        companions=context.companions or CodeCompanions(store),
         anchors=CodeAnchors(store),
         volatility=CodeVolatility(store),
     )
-
-
-def _see_company(store: Store, senses: RetrievalContext) -> RetrievalContext:
-    """Recall with what agents were seen to use together, seeded by commits. Only where somebody was watched."""
-    from recollect.observer.companions import SeenTogether
-
-    return replace(senses, companions=SeenTogether(store))
-
-
-def _entities(store: Store, recipe: Recipe) -> Channel:
-    from recollect.recall.channels.entity import EntityChannel
-
-    return EntityChannel(store, recipe)
 
 
 def _chats(room: Room, settings: Settings, embedder: Embedder | None, model: LanguageModel | None) -> Chats:

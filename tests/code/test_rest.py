@@ -148,7 +148,7 @@ def test_a_memory_about_a_file_that_changes_daily_is_sooner_old_news(indexed: Re
     calm = indexed.remember("Beware of leap years.", kind="gotcha", files=["shop/cart.py"])
     with indexed.store.engine.write():
         indexed.store.graph.replace_history([], [("shop/tax.py", 90, 1.0, 1.0), ("shop/cart.py", 1, 0.0, 0.0)])
-    indexed._clock = lambda: datetime.now(UTC) + timedelta(days=20)
+    indexed.reader._clock = lambda: datetime.now(UTC) + timedelta(days=20)
     recency = {hit.id: hit.factors["recency"] for hit in indexed.recall("beware of leap", track=False).hits}
     assert recency[busy.id] < 0.1 < 0.8 < recency[calm.id]
 

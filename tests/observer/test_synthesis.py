@@ -47,7 +47,7 @@ def put(memory: Recollect, *sessions: Contribution) -> Room:
     with memory.store.engine.write():
         for one in sessions:
             assert memory.store.observed.put(one)
-    return Room(memory.store, lambda: memory._senses, memory._clock, memory._identity)
+    return Room(memory.store, memory.reader.context, memory.writer.clock, memory.writer.identity)
 
 
 def run(chore: SynthesiseChore | CausesChore, room: Room) -> list[Memory]:

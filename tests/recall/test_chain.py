@@ -59,6 +59,6 @@ def _texts(
     files: tuple[str, ...] = (),
     filter: Filter | None = None,
 ) -> list[str]:
-    senses = replace(memory._senses, companions=Pairs(pairs))
+    senses = replace(memory.reader.context(), companions=Pairs(pairs))
     briefing = recall(Query(text, files=files, filter=filter or Filter()), senses, now=NOW)
     return [hit.memory.content for hit in briefing]

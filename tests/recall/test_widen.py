@@ -55,8 +55,8 @@ def memory() -> Iterator[Recollect]:
 def asked(
     memory: Recollect, text: str, how: Widening, *, recipe: Recipe = MEASURED, explicit: bool = True, **more: Any
 ) -> Briefing:
-    senses: RetrievalContext = replace(memory._senses, recipe=replace(recipe, widening=how), **more)
-    return recall(Query(text, explicit=explicit), senses, now=memory._clock())
+    senses: RetrievalContext = replace(memory.reader.context(), recipe=replace(recipe, widening=how), **more)
+    return recall(Query(text, explicit=explicit), senses, now=memory.writer.clock())
 
 
 def test_a_ranking_is_weak_when_too_few_are_more_likely_right_than_not() -> None:

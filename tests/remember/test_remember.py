@@ -178,7 +178,7 @@ def test_a_payload_is_screened_too(memory: Recollect) -> None:
         ({"attributes": [1]}, InvalidField),
         ({"payload": {"x": 1}}, InvalidField),
         ({"event_at": "yesterday"}, InvalidField),
-        ({"color": "red"}, InvalidField),
+        ({"color": "red"}, TypeError),
         ({"supersedes": "nope"}, MemoryNotFound),
     ],
 )

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.app import AT_ONCE, Recollect
+from recollect.app import Recollect
 from recollect.core.drafts import Draft
 from recollect.core.errors import NothingToUndo
 from recollect.embed.errors import EmbedderDown
+from recollect.remember.writer import AT_ONCE
 from recollect.store.check import check
 from recollect.testing.fakes import WordEmbedder
 
@@ -89,7 +90,7 @@ def test_many_at_once_are_left_to_the_chore(opened: Open) -> None:
 def test_a_process_whose_model_is_never_loaded_keeps_no_growing_list(opened: Open) -> None:
     with opened(WordEmbedder()) as memory:
         teach(memory, 3 * AT_ONCE)
-        assert len(memory._unplaced) <= AT_ONCE + 1
+        assert len(memory.writer._unembedded) <= AT_ONCE + 1
 
 
 def test_remembering_loads_no_model_and_embeds_nothing(opened: Open) -> None:

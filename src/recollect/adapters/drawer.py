@@ -19,7 +19,7 @@ from recollect.core.decay import NEVER
 from recollect.core.drafts import Draft
 from recollect.core.query import Filter
 from recollect.core.records import Memory
-from recollect.core.scope import OPEN, SHOWN, Source
+from recollect.core.scope import OPEN, SHOWN, Source, Status
 
 Key = tuple[str, ...]
 
@@ -73,7 +73,7 @@ class Drawer:
                 attributes=draft.attributes,
                 tags=draft.tags,
                 valid_until=until,
-                status=draft.status,
+                status=draft.status or Status.ACTIVE,
             )
             return self._record(changed)
 

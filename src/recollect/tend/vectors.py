@@ -74,6 +74,21 @@ def place(store: Store, embedder: Embedder, ids: Sequence[str]) -> int:
     return _embed(store, embedder, active, sorted(store.memories.seqs(ids).values()))
 
 
+class VectorsAtOnce:
+    """Vectors for what was just remembered, while the model is loaded anyway."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+
+    @property
+    def at_hand(self) -> bool:
+        return self._embedder.at_hand
+
+    def embed(self, ids: Sequence[str]) -> int:
+        return place(self._store, self._embedder, ids)
+
+
 class VectorChore:
     """Keeps vectors in step. Always due: what was just remembered should be found by meaning soon."""
 

@@ -1,0 +1,310 @@
+"""The Writer: the one door to change what is remembered. Rooms, adapters and interfaces use it and nobody else.
+
+Whoever writes, every duty is done: drafts are checked, screened, tied to the commit and the symbol they speak of,
+resolved against what is known, committed, and found by meaning at once where the model is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from recollect.core.drafts import Draft, Receipt
+from recollect.core.errors import InvalidField, NothingToUndo, RecollectError
+from recollect.core.ids import MemoryId
+from recollect.core.instants import whole_ms
+from recollect.core.kinds import Kinds
+from recollect.core.ports import Clock, Identity
+from recollect.core.records import Memory
+from recollect.core.text import require_storable
+from recollect.remember.act import ActContext
+from recollect.store.pair import StorePair
+from recollect.store.store import Store
+
+if TYPE_CHECKING:
+    from recollect.core.links import Link
+    from recollect.remember.forget import Forgotten
+    from recollect.remember.passages import Cut, Kept
+    from recollect.remember.undo import Undone
+
+AT_ONCE = 16  # memories that get their vectors as they are remembered; more are left to the chore
+Tie: TypeAlias = Callable[[Draft], Draft]
+
+
+class VectorMaker(Protocol):
+    """Makes vectors of a few memories at once, where that costs no loading of a model."""
+
+    @property
+    def at_hand(self) -> bool:
+        """Is the model loaded?"""
+        ...
+
+    def embed(self, ids: Sequence[str]) -> int: ...
+
+
+def untied(draft: Draft) -> Draft:
+    """For a memory without a work tree."""
+    return draft
+
+
+class Writer:
+    """Everything that changes memories. Verbs that few processes need are loaded when first called."""
+
+    def __init__(
+        self,
+        stores: StorePair,
+        *,
+        clock: Clock,
+        identity: Identity,
+        actor: str,
+        tie: Tie = untied,
+        vectors: VectorMaker | None = None,
+    ) -> None:
+        self._stores = stores
+        self.clock = clock
+        self.identity = identity
+        self.actor = actor
+        self._tie = tie  # to the commit and the symbol a draft speaks of
+        self._vectors = vectors
+        self._unembedded: list[MemoryId] = []  # remembered here, without a vector until the model is loaded
+
+    @property
+    def project(self) -> str:
+        return self._stores.project.project
+
+    @property
+    def kinds(self) -> Kinds:
+        return self._stores.project.kinds
+
+    @property
+    def read_only(self) -> bool:
+        return self._stores.project.engine.read_only
+
+    def now(self) -> datetime:
+        """The time to the millisecond, which is what the store keeps."""
+        return whole_ms(self.clock())
+
+    def act(self, why: str = "", *, actor: str | None = None) -> ActContext:
+        """A new act: who, when and why. A secret in the reason is redacted."""
+        if why:
+            from recollect.privacy.scan import redact
+
+            why = redact(require_storable(why, "why")).text
+        at = self.now()
+        return ActContext(actor or self.actor, at, self.identity("act", at), why)
+
+    def transaction(self, *, durable: bool = True) -> AbstractContextManager[None]:
+        """One write for a room's own rows and the memories that belong to them: all or nothing."""
+        return self._stores.project.engine.write(durable=durable)
+
+    # --- new memories ---------------------------------------------------------------------------------------------
+
+    def remember(self, drafts: Iterable[Draft], *, actor: str | None = None, durable: bool = True) -> list[Receipt]:
+        """Remember all drafts in one transaction, or none of them. Each receipt says what became of its draft."""
+        tied = [self._tie(draft) for draft in drafts]
+        return self._commit(self._home_of(tied), tied, actor=actor, durable=durable)
+
+    def correct(self, id: str, content: str, *, why: str = "", actor: str | None = None) -> Receipt:
+        """Replace a statement by a better one: the old one is superseded and cannot come back."""
+        from recollect.remember.remember import correction
+
+        store, found = self._stores.find(id)
+        draft = self._tie(correction(store.memories.get(found), content, why=why))
+        return self._commit(store, [draft], actor=actor)[0]
+
+    def replace_passages(self, cuts: Sequence[Cut], *, why: str = "") -> list[Kept]:
+        """Replace the passages of each document by what it says now: all of them or, on any error, none."""
+        from recollect.remember.passages import replace_passages
+
+        return replace_passages(cuts, self._stores.project, self.act(why), identity=self.identity)
+
+    # --- acts on one memory ---------------------------------------------------------------------------------------
+
+    def edit(self, id: str, changes: Mapping[str, Any], *, why: str = "", if_revision: int | None = None) -> Memory:
+        """Change fields in place; `changes` speaks the language of a Draft."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.edit(store, found, self.act(why), changes=dict(changes), expected=if_revision)
+
+    def confirm(self, id: str, *, why: str = "") -> Memory:
+        """A person stands behind it."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.confirm(store, found, self.act(why))
+
+    def reject(self, id: str, *, why: str = "") -> Memory:
+        """It is wrong; it must not come back."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.reject(store, found, self.act(why))
+
+    def dispute(self, id: str, *, why: str = "") -> Memory:
+        """It is doubted; it stays, marked, at a lower weight."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.dispute(store, found, self.act(why))
+
+    def pin(self, id: str, *, pinned: bool = True) -> Memory:
+        """A pinned memory never fades."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.pin(store, found, self.act(), pinned=pinned)
+
+    def supersede(
+        self, id: str, *, by: Memory, until: datetime, confidence: float, why: str = "", actor: str | None = None
+    ) -> Memory:
+        """Close a memory in favour of another, valid until then."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.supersede(store, found, self.act(why, actor=actor), by=by, until=until, confidence=confidence)
+
+    def expire(self, id: str, *, why: str = "", actor: str | None = None) -> Memory:
+        """It faded until nobody would rely on it."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.expire(store, found, self.act(why, actor=actor))
+
+    def annotate(self, id: str, *, actor: str | None = None, **fields: Any) -> Memory:
+        """Add what was worked out about a memory, such as whom it mentions. What it says does not change."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        return acts.annotate(store, found, self.act(actor=actor), **fields)
+
+    def witness(
+        self,
+        id: str,
+        *,
+        sessions: Sequence[str],
+        attributes: Mapping[str, Any],
+        active: bool,
+        content: str | None = None,
+        actor: str | None = None,
+    ) -> Memory | None:
+        """Further sessions support a memory. Nothing when none of them is new, or it is no longer open."""
+        from recollect.remember.reinforce import witnessed
+
+        store, found = self._stores.find(id)
+        act = self.act(actor=actor)
+        return witnessed(store, found, act, sessions=sessions, attributes=attributes, active=active, content=content)
+
+    def relate(
+        self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0
+    ) -> Link:
+        """Link a memory to exactly one target: another memory or a file."""
+        from recollect.remember.acts import relate
+
+        store, found = self._stores.find(id)
+        target = None
+        if to is not None:
+            other, target = self._stores.find(to)
+            if other is not store:
+                raise InvalidField("to", "a personal memory and a project's cannot be linked")
+        return relate(store, found, self.act(), relation=relation, to=target, file=file, confidence=confidence)
+
+    # --- taking back ----------------------------------------------------------------------------------------------
+
+    def forget(self, id: str, *, why: str = "") -> Forgotten:
+        """Remove a memory for good, from every file of its store."""
+        return self.forget_all([id], why=why)[0]
+
+    def forget_all(self, ids: Iterable[str], *, why: str = "") -> list[Forgotten]:
+        """Remove some memories for good. Those of one store go all or none."""
+        from recollect.remember.forget import forget_all
+
+        by_store: dict[int, tuple[Store, list[MemoryId]]] = {}
+        for given in ids:
+            store, found = self._stores.find(given)
+            by_store.setdefault(id(store), (store, []))[1].append(found)
+        return [gone for store, named in by_store.values() for gone in forget_all(store, named, self.act(why))]
+
+    def undo(self, id: str | None = None, *, why: str = "") -> Undone:
+        """Take back the last change, or the last one to `id`."""
+        from recollect.remember.undo import undo
+
+        return undo(self._last_changed(id), self.act(why), memory=id)
+
+    def _last_changed(self, id: str | None) -> Store:
+        """The store to undo in: the one that holds `id`, else the one that was changed last."""
+        if id is not None:
+            known = next((store for store in self._stores.all if store.ledger.of(id)), None)
+            return known or self._stores.find(id)[0]
+        latest = [(entries[-1].at, store) for store in self._stores.all if (entries := store.ledger.last_act())]
+        if not latest:
+            raise NothingToUndo
+        return max(latest, key=lambda each: each[0])[1]
+
+    # --- what follows a recall ------------------------------------------------------------------------------------
+
+    def follow_recall(self, ids: Sequence[MemoryId]) -> Sequence[str]:
+        """Count the access of what was handed out; embed what waited for a model that the question may have loaded.
+
+        What went wrong, in words: a store that cannot be written still answers.
+        """
+        trouble = list(self._embed_waiting())
+        try:
+            self.note_access(ids)
+        except RecollectError as error:
+            trouble.append(f"access not counted: {error}")
+        return trouble
+
+    def note_access(self, ids: Sequence[MemoryId]) -> None:
+        """Count one access each."""
+        if not ids or self.read_only:
+            return
+        from recollect.remember.reinforce import note_access
+
+        for store, held in self._stores.split(ids):
+            note_access(store, held, self.act())
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _home_of(self, drafts: Sequence[Draft]) -> Store:
+        """Where drafts go: to the project, unless they replace what the person keeps for themselves."""
+        named = {id(store): store for store in map(self._superseded_in, drafts) if store is not None}
+        if len(named) > 1 or (named and len(drafts) > 1 and self._stores.project not in named.values()):
+            raise InvalidField("supersedes", "a personal memory is replaced on its own, not in one batch with others")
+        return next(iter(named.values()), self._stores.project)
+
+    def _superseded_in(self, draft: Draft) -> Store | None:
+        return None if draft.supersedes is None else self._stores.find(draft.supersedes)[0]
+
+    def _commit(
+        self, store: Store, drafts: Sequence[Draft], *, actor: str | None = None, durable: bool = True
+    ) -> list[Receipt]:
+        from recollect.remember.remember import remember
+
+        receipts = remember(
+            drafts, store, now=self.now(), identity=self.identity, actor=actor or self.actor, durable=durable
+        )
+        if self._vectors is not None and store is self._stores.project:
+            new = [receipt.id for receipt in receipts if receipt.verdict != "same"]
+            self._unembedded = [*self._unembedded, *new][: AT_ONCE + 1]  # more are the chore's, so no more are kept
+            if trouble := self._embed_waiting():
+                return [replace(receipt, notes=(*receipt.notes, *trouble)) for receipt in receipts]
+        return receipts
+
+    def _embed_waiting(self) -> tuple[str, ...]:
+        """Give the few memories just remembered their vectors, if the model is loaded; the chore sees to all others."""
+        if self._vectors is None or not self._unembedded or not self._vectors.at_hand:
+            return ()
+        few, self._unembedded = self._unembedded, []
+        try:
+            self._vectors.embed(few if len(few) <= AT_ONCE else ())
+        except RecollectError as error:
+            return (f"found by its words only, until the next `recollect tend`: {error}",)
+        return ()
+
+    def leave_vectors_to_the_chore(self) -> None:
+        """A tend run embeds everything: nothing needs to be remembered for it."""
+        self._unembedded = []

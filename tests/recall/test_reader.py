@@ -1,0 +1,101 @@
+"""One question has one answer, whoever asks; what recall hands out can be read and acted on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect import Filter
+from recollect.app import Recollect
+from recollect.core.errors import AmbiguousId, MemoryNotFound, UnknownChoice
+from recollect.core.query import Query
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Iterator[Recollect]:
+    """A project's memory with the person's own beside it."""
+    with recollect.open(":personal:") as personal:
+        personal.remember("I prefer tabs over spaces.", kind="preference")
+    with recollect.open(tmp_path / "m.db", project="shop", personal=True) as memory:
+        memory.remember("The shop deploys on Mondays.", kind="decision")
+        yield memory
+
+
+def test_a_personal_memory_that_was_recalled_can_be_read_and_explained(both: Recollect) -> None:
+    hit = both.recall("tabs or spaces?").hits[0]
+    assert both.get(hit.id).content == both.get(hit.id[-8:]).content == "I prefer tabs over spaces."
+    assert [entry.change.action for entry in both.why(hit.id).history] == ["add"]
+    assert [entry.change.action for entry in both.history(hit.id)] == ["add"]
+    assert [memory.id for memory in both.reader.get_many([hit.id]).memories] == [hit.id]
+
+
+def test_a_personal_memory_that_was_recalled_can_be_confirmed_corrected_and_forgotten(both: Recollect) -> None:
+    hit = both.recall("tabs or spaces?").hits[0]
+    assert both.confirm(hit.id).verified
+    assert both.pin(hit.id).pinned
+    assert both.edit(hit.id, tags=["editor"]).tags == ("editor",)
+    better = both.correct(hit.id, "I prefer spaces over tabs.")
+    assert better.memory.project == "personal"
+    assert both.get(hit.id).superseded_by == better.id
+    both.forget(better.id)
+    with pytest.raises(MemoryNotFound):
+        both.get(better.id)
+    assert both.count() == 1, "the project's own memories are as they were"
+
+
+def test_undo_takes_back_the_last_change_even_if_it_was_to_a_personal_memory(both: Recollect) -> None:
+    hit = both.recall("tabs or spaces?").hits[0]
+    both.reject(hit.id)
+    assert both.undo().memories == (hit.id,)
+    assert both.get(hit.id).status == "active"
+
+
+def test_a_personal_hit_counts_its_access(both: Recollect) -> None:
+    hit = both.recall("tabs or spaces?").hits[0]
+    assert both.get(hit.id).access_count == 1
+
+
+def test_a_personal_memory_and_a_projects_cannot_be_linked(both: Recollect) -> None:
+    mine, ours = both.recall("tabs or spaces?").hits[0], both.recall("when does the shop deploy?").hits[0]
+    with pytest.raises(recollect.RecollectError, match="cannot be linked"):
+        both.relate(ours.id, "validates", to=mine.id)
+    assert both.why(ours.id).points_at == ()
+
+
+def test_an_id_that_nobody_holds_is_not_found_and_letters_that_fit_two_are_ambiguous(both: Recollect) -> None:
+    with pytest.raises(MemoryNotFound):
+        both.get("mem_nothing")
+    both.remember("The shop closes on Sundays.", kind="decision")
+    ids = [memory.id for memory in both.list().memories]
+    shared = next((end for end in range(1, 20) if ids[0][-end:] != ids[1][-end:]), 1) - 1
+    if shared >= 4:
+        with pytest.raises(AmbiguousId):
+            both.get(ids[0][-shared:])
+
+
+def test_a_kind_by_its_other_name_is_found_and_a_misspelt_one_is_refused(memory: Recollect) -> None:
+    payload = {"task_pattern": "release", "steps": ["tag"]}
+    memory.remember("Release: tag, build, publish.", kind="workflow", payload=payload)
+    assert len(memory.recall("how do we release?", filter=Filter(kinds=frozenset({"workflow"})))) == 1
+    assert memory.count(Filter(kinds=frozenset({"workflow"}))) == 1
+    for ask in (
+        lambda filter: memory.recall("release", filter=filter),
+        lambda filter: memory.brief("release", filter=filter),
+        lambda filter: memory.list(filter),
+        lambda filter: memory.count(filter),
+        lambda filter: memory.reader.rank(Query("release", filter=filter)),
+    ):
+        with pytest.raises(UnknownChoice, match="workflw"):
+            ask(Filter(kinds=frozenset({"workflw"})))
+
+
+def test_what_was_indexed_a_moment_ago_takes_part_in_every_rooms_recall(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f():\n    return 1\n")
+    with recollect.open(tmp_path / ".recollect" / "memory.db", project="p") as memory:
+        before = memory.reader.context()
+        assert before.anchors is None
+        memory.code.index(tmp_path)
+        assert memory.reader.context().anchors is not None
