@@ -85,8 +85,9 @@ def _bring_up_to_date(engine: SqliteEngine, path: Path | None, project: str | No
 
 
 def _require_ours(engine: SqliteEngine) -> None:
-    row = engine.row("pragma application_id")
-    tables = engine.row("select count(*) from sqlite_schema")
+    with engine.read():  # of one moment: another process may be making this very store
+        row = engine.row("pragma application_id")
+        tables = engine.row("select count(*) from sqlite_schema")
     if (row is None or row[0] != APPLICATION_ID) and tables is not None and tables[0] > 0:
         raise NotAStore(engine.location, "another program's database")
 
