@@ -9,7 +9,7 @@ from typing import Any
 from mcp.types import Prompt, Tool
 
 from recollect.interfaces.mcp import PROFILES
-from recollect.interfaces.mcp.door import Door
+from recollect.interfaces.mcp.handle import MemoryHandle
 from recollect.interfaces.mcp.server import build, instructions
 
 _INTRO = """# Model Context Protocol
@@ -25,7 +25,7 @@ def mcp() -> str:
 
 
 async def _page() -> list[str]:
-    servers = {profile: build(Door(), profile=profile) for profile in PROFILES}
+    servers = {profile: build(MemoryHandle(), profile=profile) for profile in PROFILES}
     offered = {profile: await server.list_tools() for profile, server in servers.items()}
     usual = servers[PROFILES[0]]
     return [

@@ -21,7 +21,7 @@ from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
 from recollect.interfaces.cli import main
 from recollect.interfaces.mcp import PROFILES
-from recollect.interfaces.mcp.door import Door, answer
+from recollect.interfaces.mcp.handle import MemoryHandle, answer
 from recollect.interfaces.mcp.server import build, instructions
 from recollect.interfaces.payloads import memory_json
 
@@ -65,19 +65,19 @@ def over_stdio(talk: Talk, *words: str, cwd: Path, mode: str = "auto") -> None:
     anyio.run(connected)
 
 
-def inside(talk: Talk, door: Door, profile: str = "default") -> None:
+def inside(talk: Talk, handle: MemoryHandle, profile: str = "default") -> None:
     async def connected() -> None:
-        async with Client(build(door, profile=profile)) as client:
+        async with Client(build(handle, profile=profile)) as client:
             await talk(client)
 
     try:
         anyio.run(connected)
     finally:
-        door.close()
+        handle.close()
 
 
-class Held(Door):
-    """A door to a memory that is open already."""
+class Held(MemoryHandle):
+    """A handle to a memory that is open already."""
 
     def __init__(self, memory: Recollect) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Held(Door):
         """The memory is its owner's to close."""
 
 
-class Shut(Door):
+class Shut(MemoryHandle):
     def open(self, *, create: bool = False) -> Recollect:
         raise AssertionError("opened before the first call")
 
@@ -427,7 +427,7 @@ def test_a_read_only_server_offers_only_what_changes_nothing(project: Path) -> N
         assert [one.name for one in (await client.list_tools()).tools] == ["search", "context", "get", "status"]
         assert len(value(await client.call_tool("search", {"query": "tabs"}))["hits"]) == 1
 
-    inside(talk, Door(read_only=True))
+    inside(talk, MemoryHandle(read_only=True))
 
 
 def test_the_assistant_has_its_own_tools_and_only_remembering_makes_a_store(project: Path) -> None:
@@ -443,7 +443,7 @@ def test_the_assistant_has_its_own_tools_and_only_remembering_makes_a_store(proj
         assert value(await client.call_tool("confirm_fact", {"id": better["id"]}))["confidence"] == 1.0
         assert value(await client.call_tool("memory_stats", {}))["kinds"] == {"fact": 1}
 
-    inside(talk, Door(), "assistant")
+    inside(talk, MemoryHandle(), "assistant")
 
 
 def test_code_docs_and_admin_tools_reach_their_rooms(project: Path) -> None:
@@ -456,7 +456,7 @@ def test_code_docs_and_admin_tools_reach_their_rooms(project: Path) -> None:
     async def unindexed(client: Client) -> None:
         assert "recollect code index" in trouble(await client.call_tool("code_search", {"query": "verify"}))["hint"]
 
-    inside(unindexed, Door(), "code")
+    inside(unindexed, MemoryHandle(), "code")
     assert main(["code", "index"]) == 0
     assert main(["docs", "index"]) == 0
 
@@ -480,9 +480,9 @@ def test_code_docs_and_admin_tools_reach_their_rooms(project: Path) -> None:
         assert value(await client.call_tool("check", {}))["ok"]
         assert Path(value(await client.call_tool("backup", {}))["path"]).is_file()
 
-    inside(code, Door(), "code")
-    inside(docs, Door(), "docs")
-    inside(admin, Door(), "admin")
+    inside(code, MemoryHandle(), "code")
+    inside(docs, MemoryHandle(), "docs")
+    inside(admin, MemoryHandle(), "admin")
 
 
 def test_an_unknown_profile_is_an_error_that_names_the_known_ones() -> None:
@@ -513,7 +513,7 @@ def test_first_calls_that_come_at_once_share_one_store(project: Path) -> None:
                 group.start_soon(add, number)
         assert value(await client.call_tool("status", {}))["memories"] == {"active": 8}
 
-    inside(talk, Door())
+    inside(talk, MemoryHandle())
 
 
 def test_a_crash_is_an_error_that_tells_the_host_nothing_of_the_inside() -> None:
@@ -556,14 +556,14 @@ def test_the_hook_is_answered_warm_and_no_model_sees_it(project: Path, monkeypat
         for nonsense in ({}, {"host": "nobody"}, {"payload": "{"}, {"payload": 7, "host": "codex"}):
             assert text(await client.call_tool("hook", nonsense)) == "{}"
 
-    inside(talk, Door(str(project)))
+    inside(talk, MemoryHandle(str(project)))
 
 
 def test_a_server_that_was_only_started_has_loaded_no_room() -> None:
     program = (
-        "import sys; from recollect.interfaces.mcp.door import Door\n"
+        "import sys; from recollect.interfaces.mcp.handle import MemoryHandle\n"
         "from recollect.interfaces.mcp.server import build\n"
-        "build(Door(None)); print([name for name in sys.modules if name.startswith(('recollect.observer.api', "
+        "build(MemoryHandle(None)); print([name for name in sys.modules if name.startswith(('recollect.observer.api', "
         "'recollect.agent.recalled', 'recollect.dialogue', 'recollect.code', 'numpy', 'tree_sitter'))])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)

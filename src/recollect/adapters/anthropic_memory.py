@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from recollect.adapters.drawer import Drawer, Record
+from recollect.adapters.records import Record, RecordStore
 from recollect.app import Recollect
 from recollect.core.errors import ExtraMissing, RecollectError
 
@@ -90,11 +90,11 @@ class _Files:
     """The files under /memories. A directory is there as long as a file is in it; the root always is."""
 
     def __init__(self, memory: Recollect) -> None:
-        self._drawer = Drawer(memory, "anthropic-memory")
+        self._records = RecordStore(memory, "anthropic-memory")
 
     def view(self, command: Any) -> str:
         path = _path(command.path)
-        known = self._drawer.get(path) if path else None
+        known = self._records.get(path) if path else None
         if known is not None:
             return _numbered(_text(known), command)
         inside = self._inside(path)
@@ -107,7 +107,7 @@ class _Files:
 
     def create(self, command: Any) -> str:
         path = _path(command.path)
-        if not path or self._drawer.get(path) is not None or self._inside(path):
+        if not path or self._records.get(path) is not None or self._inside(path):
             raise ToolError(f"File {command.path} already exists")
         self._refuse_file_above(path)
         self._keep(path, command.file_text)
@@ -152,7 +152,7 @@ class _Files:
         path = _path(command.path)
         if not path:
             raise ToolError("Cannot delete the /memories directory itself")
-        if not self._drawer.clear(self._at_or_below(path)):
+        if not self._records.clear(self._at_or_below(path)):
             raise ToolError(f"The path {command.path} does not exist")
         return f"Successfully deleted {command.path}"
 
@@ -160,7 +160,7 @@ class _Files:
         old, new = _path(command.old_path), _path(command.new_path)
         if not old:
             raise ToolError("Cannot rename the /memories directory itself")
-        if not new or self._drawer.get(new) is not None or self._inside(new):
+        if not new or self._records.get(new) is not None or self._inside(new):
             raise ToolError(f"The destination {command.new_path} already exists")
         moved = list(self._at_or_below(old))
         if not moved:
@@ -170,16 +170,16 @@ class _Files:
         self._refuse_file_above(new)
         for one in moved:
             self._keep((*new, *one.key[len(old) :]), _text(one))
-        self._drawer.clear(moved)
+        self._records.clear(moved)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear(self) -> str:
-        self._drawer.clear(self._drawer.under())
+        self._records.clear(self._records.under())
         return "All memory cleared"
 
     def _file(self, command: Any) -> tuple[Path, str]:
         path = _path(command.path)
-        known = self._drawer.get(path) if path else None
+        known = self._records.get(path) if path else None
         if known is not None:
             return path, _text(known)
         if path and not self._inside(path):
@@ -187,7 +187,7 @@ class _Files:
         raise ToolError(f"The path {command.path} is not a file.")
 
     def _at_or_below(self, path: Path) -> Iterator[Record]:
-        return (one for one in self._drawer.under() if one.key[: len(path)] == path)
+        return (one for one in self._records.under() if one.key[: len(path)] == path)
 
     def _inside(self, path: Path) -> dict[str, int]:
         """The files below a directory by their paths from there, each with its size in bytes."""
@@ -196,11 +196,11 @@ class _Files:
 
     def _keep(self, path: Path, text: str) -> None:
         name = "/".join((ROOT, *path))
-        self._drawer.put(path, {"text": text}, text=f"{name}\n{text}")
+        self._records.put(path, {"text": text}, text=f"{name}\n{text}")
 
     def _refuse_file_above(self, path: Path) -> None:
         for depth in range(1, len(path)):
-            if self._drawer.get(path[:depth]) is not None:
+            if self._records.get(path[:depth]) is not None:
                 raise ToolError(f"The path {'/'.join((ROOT, *path[:depth]))} is not a directory.")
 
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from recollect.adapters.companion import Companion, Companions
+from recollect.adapters.bridge import AgentBridge, AgentBridges
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError
 from recollect.observer.events import Outcome
@@ -25,9 +25,9 @@ class ClaudeMemory:
     """`ClaudeAgentOptions(hooks=ClaudeMemory(memory).hooks())`. A session goes on until `close`."""
 
     def __init__(self, memory: Recollect, *, capture: bool = True, arm: str | None = None) -> None:
-        self._companions = Companions(memory, host=_HOST, capture=capture, arm=arm)
+        self._bridges = AgentBridges(memory, host=_HOST, capture=capture, arm=arm)
         self._opened: set[str] = set()
-        self._moments: Mapping[str, Callable[[Companion, Mapping[str, Any]], str]] = {
+        self._moments: Mapping[str, Callable[[AgentBridge, Mapping[str, Any]], str]] = {
             "UserPromptSubmit": self._asked,
             "PreToolUse": _calls,
             "PostToolUse": _answered,
@@ -48,14 +48,14 @@ class ClaudeMemory:
     def close(self, session: str | None = None, outcome: str = Outcome.UNKNOWN) -> None:
         """A session is over; without a name, all of them."""
         if session is None:
-            self._companions.end_all()
+            self._bridges.end_all()
         else:
-            self._companions.end(session, outcome)
+            self._bridges.end(session, outcome)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What went wrong and was passed over."""
-        return self._companions.notes
+        return self._bridges.notes
 
     def _answer(self, given: Any) -> dict[str, Any]:
         event = given.get("hook_event_name") if isinstance(given, Mapping) else None
@@ -63,37 +63,37 @@ class ClaudeMemory:
         session = given.get("session_id") if isinstance(given, Mapping) else None
         if moment is None or not isinstance(session, str) or not session:
             return {}
-        said = moment(self._companions.of(session), given)
+        said = moment(self._bridges.of(session), given)
         return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}} if said else {}
 
-    def _asked(self, beside: Companion, given: Mapping[str, Any]) -> str:
+    def _asked(self, beside: AgentBridge, given: Mapping[str, Any]) -> str:
         prompt = str(given.get("prompt") or "")
         standing = "" if beside.session in self._opened else beside.system(prompt)
         self._opened.add(beside.session)
         return standing + beside.says(prompt)
 
 
-def _calls(beside: Companion, given: Mapping[str, Any]) -> str:
+def _calls(beside: AgentBridge, given: Mapping[str, Any]) -> str:
     beside.calls(str(given.get("tool_name")), given.get("tool_input"), str(given.get("tool_use_id")))
     return beside.due()
 
 
-def _answered(beside: Companion, given: Mapping[str, Any]) -> str:
+def _answered(beside: AgentBridge, given: Mapping[str, Any]) -> str:
     beside.answered(str(given.get("tool_use_id")), _text(given.get("tool_response")))
     return beside.due()
 
 
-def _failed(beside: Companion, given: Mapping[str, Any]) -> str:
+def _failed(beside: AgentBridge, given: Mapping[str, Any]) -> str:
     beside.answered(str(given.get("tool_use_id")), str(given.get("error")), error=True)
     return beside.due()
 
 
-def _between(beside: Companion, given: Mapping[str, Any]) -> str:
+def _between(beside: AgentBridge, given: Mapping[str, Any]) -> str:
     beside.thinks("")
     return beside.says()
 
 
-def _stopped(beside: Companion, given: Mapping[str, Any]) -> str:
+def _stopped(beside: AgentBridge, given: Mapping[str, Any]) -> str:
     """What was said last is kept. To add anything here would set the agent going again."""
     said = str(given.get("last_assistant_message") or "")
     beside.thinks(said)

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from recollect.adapters.companion import Companion, Companions
-from recollect.adapters.drawer import Drawer, Key, Record
+from recollect.adapters.bridge import AgentBridge, AgentBridges
+from recollect.adapters.records import Key, Record, RecordStore
 from recollect.app import Recollect
 from recollect.core.errors import ExtraMissing
 from recollect.core.scope import Source
@@ -39,7 +39,7 @@ class RecollectMemory(BaseMemoryService):
 
     def __init__(self, memory: Recollect, *, most: int = _ANSWERS) -> None:
         self._most = most
-        self._drawer = Drawer(memory, _HOST, kind="episode", source=Source.MCP_AUTO)
+        self._records = RecordStore(memory, _HOST, kind="episode", source=Source.MCP_AUTO)
 
     async def add_session_to_memory(self, session: Any) -> None:
         await asyncio.to_thread(self._keep, session.app_name, session.user_id, session.events, session.id)
@@ -66,7 +66,7 @@ class RecollectMemory(BaseMemoryService):
         await asyncio.to_thread(self._add, app_name, user_id, memories)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        found = await asyncio.to_thread(self._drawer.search, query, k=self._most, mark=("user", app_name, user_id))
+        found = await asyncio.to_thread(self._records.search, query, k=self._most, mark=("user", app_name, user_id))
         return SearchMemoryResponse(memories=[_entry(one) for one, _ in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
@@ -77,10 +77,10 @@ class RecollectMemory(BaseMemoryService):
 
     def _keep(self, app: str, user: str, events: Sequence[Any], session: str) -> None:
         said = {event.id: event for event in events if _text(event.content).strip()}
-        known = {one.key[-1] for one in self._drawer.under("session", app, user, session)}
-        gone = {one.key[-1] for one in self._drawer.under("deleted", app, user)}
+        known = {one.key[-1] for one in self._records.under("session", app, user, session)}
+        gone = {one.key[-1] for one in self._records.under("deleted", app, user)}
         drafts = [
-            self._drawer.draft(
+            self._records.draft(
                 ("event", app, user, id),
                 {"author": event.author, "session": session},
                 text=_text(event.content),
@@ -93,12 +93,12 @@ class RecollectMemory(BaseMemoryService):
             if id not in known and id not in gone
         ]
         if drafts:
-            self._drawer.memory.remember_all(drafts)
+            self._records.memory.remember_all(drafts)
 
     def _add(self, app: str, user: str, memories: Sequence[MemoryEntry]) -> None:
         for one in memories:
             at = datetime.fromisoformat(one.timestamp) if one.timestamp else None
-            self._drawer.put(
+            self._records.put(
                 ("event", app, user, one.id or uuid4().hex),
                 {"author": one.author, "metadata": one.custom_metadata},
                 text=_text(one.content),
@@ -108,8 +108,8 @@ class RecollectMemory(BaseMemoryService):
 
     def _delete(self, app: str, user: str, id: str) -> None:
         """Forget an event, and that it is not to be taken in again with its session."""
-        if self._drawer.drop(("event", app, user, id)):
-            self._drawer.put(("deleted", app, user, id), {}, marks=[("deleted", app, user)], shown=False)
+        if self._records.drop(("event", app, user, id)):
+            self._records.put(("deleted", app, user, id), {}, marks=[("deleted", app, user)], shown=False)
 
 
 class MemoryPlugin(BasePlugin):
@@ -122,7 +122,7 @@ class MemoryPlugin(BasePlugin):
         self, memory: Recollect, *, capture: bool = False, arm: str | None = None, name: str = "recollect"
     ) -> None:
         super().__init__(name)
-        self._companions = Companions(memory, host=_HOST, capture=capture, arm=arm)
+        self._bridges = AgentBridges(memory, host=_HOST, capture=capture, arm=arm)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         await asyncio.to_thread(_prepare, self._beside(callback_context), llm_request)
@@ -154,20 +154,20 @@ class MemoryPlugin(BasePlugin):
             await asyncio.to_thread(self._beside(invocation_context).concludes, said)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self._companions.end_all)
+        await asyncio.to_thread(self._bridges.end_all)
 
     def end(self, session: Any, outcome: str = Outcome.UNKNOWN) -> None:
         """One of ADK's sessions is over."""
-        self._companions.end(_session(session.app_name, session.user_id, session.id), outcome)
+        self._bridges.end(_session(session.app_name, session.user_id, session.id), outcome)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What went wrong and was passed over."""
-        return self._companions.notes
+        return self._bridges.notes
 
-    def _beside(self, context: Any) -> Companion:
+    def _beside(self, context: Any) -> AgentBridge:
         session = context.session
-        return self._companions.of(_session(session.app_name, session.user_id, session.id))
+        return self._bridges.of(_session(session.app_name, session.user_id, session.id))
 
 
 def _session(app: str, user: str, session: str) -> str:
@@ -178,7 +178,7 @@ def _call(tool: Any, context: Any) -> str:
     return str(context.function_call_id or tool.name)
 
 
-def _prepare(beside: Companion, request: Any) -> None:
+def _prepare(beside: AgentBridge, request: Any) -> None:
     last = request.contents[-1] if request.contents else None
     prompt = _text(last) if last is not None and last.role == "user" else ""
     standing = beside.system(prompt)

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
-from recollect.adapters.companion import Companion, Companions
+from recollect.adapters.bridge import AgentBridge, AgentBridges
 from recollect.app import Recollect
 from recollect.core.errors import ExtraMissing
 from recollect.observer.events import Outcome
@@ -48,7 +48,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         self._session = session
-        self._companions = Companions(memory, host=_HOST, capture=capture, arm=arm)
+        self._bridges = AgentBridges(memory, host=_HOST, capture=capture, arm=arm)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         thread = get_config().get("configurable", {}).get("thread_id")
@@ -96,7 +96,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(last, AIMessage):
             self._beside(state).concludes(last.text)
         if (session := state["recollect_session"]).startswith(_ONE_RUN):
-            self._companions.end(session, Outcome.SUCCESS)
+            self._bridges.end(session, Outcome.SUCCESS)
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:
         await asyncio.to_thread(self.after_agent, state, runtime)
@@ -104,20 +104,20 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     def close(self, session: str | None = None, outcome: str = Outcome.UNKNOWN) -> None:
         """A session or thread is over; without a name, all of them."""
         if named := session or self._session:
-            self._companions.end(named, outcome)
+            self._bridges.end(named, outcome)
         else:
-            self._companions.end_all()
+            self._bridges.end_all()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What went wrong and was passed over."""
-        return self._companions.notes
+        return self._bridges.notes
 
-    def _beside(self, state: Any) -> Companion:
-        return self._companions.of(state["recollect_session"])
+    def _beside(self, state: Any) -> AgentBridge:
+        return self._bridges.of(state["recollect_session"])
 
 
-def _prepared(beside: Companion, request: Any) -> Any:
+def _prepared(beside: AgentBridge, request: Any) -> Any:
     prompt = _prompt(request.messages)
     standing = beside.system(prompt)
     messages = beside.woven(request.messages, mark=_mark, make=lambda text: HumanMessage(text), prompt=prompt)
@@ -134,14 +134,14 @@ def _after(message: SystemMessage, text: str) -> SystemMessage:
     return SystemMessage([*message.content, {"type": "text", "text": text}])
 
 
-def _heard(beside: Companion, response: Any) -> None:
+def _heard(beside: AgentBridge, response: Any) -> None:
     result = getattr(response, "result", [response])
     answers = [one for one in result if isinstance(one, AIMessage)]
     usage = next((one.usage_metadata for one in answers if one.usage_metadata), None)
     beside.thinks("\n".join(one.text for one in answers), tokens=usage["input_tokens"] if usage else None)
 
 
-def _answered(beside: Companion, call: Any, result: Any) -> None:
+def _answered(beside: AgentBridge, call: Any, result: Any) -> None:
     if isinstance(result, ToolMessage):
         beside.answered(str(call["id"]), result.text, error=result.status == "error")
     else:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from recollect.adapters.drawer import Drawer, Key, Record
+from recollect.adapters.records import Key, Record, RecordStore
 from recollect.app import Recollect
 from recollect.core.errors import ExtraMissing
 
@@ -51,7 +51,7 @@ class RecollectStore(BaseStore):
         ttl: TTLConfig | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._drawer = Drawer(memory, "langgraph")
+        self._records = RecordStore(memory, "langgraph")
         self._fields = tuple(fields)
         self._clock = clock
         self.ttl_config = ttl
@@ -69,7 +69,7 @@ class RecollectStore(BaseStore):
 
     def sweep_ttl(self) -> int:
         """Forget what is past its time for good; how many that were."""
-        return self._drawer.clear(one for one in self._drawer.under() if self._expired(one))
+        return self._records.clear(one for one in self._records.under() if self._expired(one))
 
     # --- inside --------------------------------------------------------------------------------------------------
 
@@ -87,10 +87,10 @@ class RecollectStore(BaseStore):
     def _write(self, op: PutOp) -> None:
         key = (*op.namespace, op.key)
         if op.value is None:
-            self._drawer.drop(key)
+            self._records.drop(key)
             return
         ttl = op.ttl if op.ttl is not None else (self.ttl_config or {}).get("default_ttl")
-        self._drawer.put(
+        self._records.put(
             key,
             {"value": dict(op.value), "ttl": ttl},
             text=self._words(op),
@@ -106,7 +106,7 @@ class RecollectStore(BaseStore):
         return "\n".join(text for path in paths for text in get_text_at_path(op.value, path))
 
     def _get(self, op: GetOp) -> Item | None:
-        found = self._drawer.get((*op.namespace, op.key))
+        found = self._records.get((*op.namespace, op.key))
         if found is None or self._expired(found):
             return None
         self._refresh([found], op.refresh_ttl)
@@ -120,15 +120,15 @@ class RecollectStore(BaseStore):
 
         found: Iterable[tuple[Record, float | None]]
         if op.query:
-            found = self._drawer.search(op.query, k=most, mark=mark, keep=keep)
+            found = self._records.search(op.query, k=most, mark=mark, keep=keep)
         else:
-            found = ((one, None) for one in self._drawer.under(*mark) if keep(one))
+            found = ((one, None) for one in self._records.under(*mark) if keep(one))
         kept = list(islice(found, op.offset, most))
         self._refresh([one for one, _ in kept], op.refresh_ttl)
         return [SearchItem(**_fields(one), score=score) for one, score in kept]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        all_of_them = {one.key[:-1] for one in self._drawer.under() if not self._expired(one)}
+        all_of_them = {one.key[:-1] for one in self._records.under() if not self._expired(one)}
         matching = {one for one in all_of_them if all(_fits(one, asked) for asked in op.match_conditions or ())}
         cut = {one if op.max_depth is None else one[: op.max_depth] for one in matching}
         return sorted(cut)[op.offset : op.offset + op.limit]
@@ -144,7 +144,7 @@ class RecollectStore(BaseStore):
         """Reading lets an item live on, unless it was read without wanting that."""
         for one in records:
             if asked and one.value["ttl"] is not None:
-                self._drawer.memory.edit(one.memory.id, valid_until=self._until(one.value["ttl"]))
+                self._records.memory.edit(one.memory.id, valid_until=self._until(one.value["ttl"]))
 
 
 def _mark(namespace: tuple[str, ...]) -> Key:

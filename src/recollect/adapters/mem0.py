@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from functools import partial
+from hashlib import md5
 from itertools import combinations
 from typing import Any
 from uuid import uuid4
 
-from recollect.adapters.drawer import Drawer, Key, Record
-from recollect.adapters.mem0_filters import IDENTITY, SCOPES, expired, matches, scoped, when
-from recollect.adapters.mem0_shapes import changes, extras, item, messages_of, text_of
+from recollect.adapters.records import Key, Record, RecordStore
 from recollect.app import Recollect
 from recollect.core.errors import NotFound
 
@@ -36,7 +35,7 @@ class Memory:
 
             memory = open()
         self.memory = memory
-        self._drawer = Drawer(memory, "mem0")
+        self._records = RecordStore(memory, "mem0")
 
     @classmethod
     def from_config(cls, config_dict: Mapping[str, Any]) -> Memory:
@@ -97,14 +96,14 @@ class Memory:
         if expiration_date is not _UNSET:
             payload["expiration_date"] = when(expiration_date)
         new = known.memory.content if text is None else text
-        self._drawer.put(known.key, {"payload": payload}, text=new, marks=_marks(payload))
+        self._records.put(known.key, {"payload": payload}, text=new, marks=_marks(payload))
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
         known = self._find(memory_id)
         if known is None:
             raise ValueError(f"Memory with id {memory_id} not found")
-        self._drawer.drop(known.key)
+        self._records.drop(known.key)
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
@@ -116,12 +115,12 @@ class Memory:
                 "At least one filter is required to delete all memories. "
                 "If you want to delete all memories, use the `reset()` method."
             )
-        self._drawer.clear(self._drawer.under(*_mark(scope)))
+        self._records.clear(self._records.under(*_mark(scope)))
         return {"message": "Memories deleted successfully!"}
 
     def reset(self) -> None:
         """Forget everything that was added here, and nothing else that the memory knows."""
-        self._drawer.clear(self._drawer.under())
+        self._records.clear(self._records.under())
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -139,7 +138,7 @@ class Memory:
     ) -> dict[str, Any]:
         scope, rest = self._asked("get_all", filters, kwargs)
         _require_count(top_k)
-        found = self._drawer.under(*_mark(scope))
+        found = self._records.under(*_mark(scope))
         kept = [one for one in found if _admitted(one, rest, show_expired=show_expired)][:top_k]
         return {"results": [{**item(one), **extras(one)} for one in kept]}
 
@@ -166,7 +165,7 @@ class Memory:
         if not isinstance(query, str) or not query.strip():
             raise ValueError("Invalid query: cannot be empty or whitespace-only.")
         keep = partial(_admitted, asked=rest, show_expired=show_expired)
-        found = self._drawer.search(query.strip(), k=top_k, mark=_mark(scope), keep=keep)
+        found = self._records.search(query.strip(), k=top_k, mark=_mark(scope), keep=keep)
         results = [
             {**item(one), "score": share, **extras(one), **({"score_details": {"score": score}} if explain else {})}
             for one, score in found
@@ -206,8 +205,8 @@ class Memory:
         texts = dict.fromkeys(text_of(one) for one in said if learns or one["role"] != "assistant")
         results = []
         for text in texts:
-            key = (self._drawer.mark("said", *_mark(scope), text),)
-            known = self._drawer.get(key)
+            key = (self._records.mark("said", *_mark(scope), text),)
+            known = self._records.get(key)
             if known is not None and known.memory.content == text.strip():
                 continue
             id, kept = self._keep(text, payload, key=key if known is None else None)
@@ -220,8 +219,8 @@ class Memory:
         return [{"id": id, "memory": kept, "event": "ADD"}]
 
     def _keep(self, text: str, payload: Mapping[str, Any], key: Key | None = None) -> tuple[str, str]:
-        key = key or (self._drawer.mark("id", uuid4().hex),)  # digits at random might be redacted
-        made = self._drawer.put(key, {"payload": dict(payload)}, text=text, marks=_marks(payload))
+        key = key or (self._records.mark("id", uuid4().hex),)  # digits at random might be redacted
+        made = self._records.put(key, {"payload": dict(payload)}, text=text, marks=_marks(payload))
         return made.memory.id, made.memory.content
 
     def _asked(
@@ -247,7 +246,7 @@ class Memory:
         except NotFound:
             return None
         key = memory.attributes.get("key")
-        found = self._drawer.get(tuple(key)) if key and memory.id == id else None
+        found = self._records.get(tuple(key)) if key and memory.id == id else None
         return found if found is not None and found.memory.id == id else None
 
     def _known(self, id: str) -> Record:
@@ -324,3 +323,165 @@ def _require_count(top_k: Any) -> None:
 def _admitted(record: Record, asked: Mapping[str, Any], *, show_expired: bool) -> bool:
     payload = record.value["payload"]
     return (show_expired or not expired(payload, today=datetime.now(UTC).date())) and matches(payload, asked)
+
+
+# --- mem0's filters over plain dictionaries: scopes, expiry dates, conditions with operators -------------------------
+
+
+SCOPES = frozenset({"user_id", "agent_id", "run_id"})
+IDENTITY = SCOPES | {"actor_id"}
+
+
+def scoped(**given: Any) -> dict[str, str]:
+    """The ids that are given, as texts without blanks around them; one that cannot be an id is an error."""
+    scope = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        id = str(value).strip()
+        if not id:
+            raise ValueError(f"Invalid {name}: cannot be empty or whitespace-only. Provide a valid identifier.")
+        if any(letter.isspace() for letter in id):
+            raise ValueError(f"Invalid {name}: cannot contain whitespace. Provide a valid identifier without spaces.")
+        scope[name] = id
+    return scope
+
+
+def when(given: Any) -> str | None:
+    """An expiry date as YYYY-MM-DD."""
+    if given is None:
+        return None
+    if isinstance(given, datetime):
+        return given.date().isoformat()
+    if isinstance(given, date):
+        return given.isoformat()
+    if isinstance(given, str):
+        try:
+            return date.fromisoformat(given).isoformat()
+        except ValueError as error:
+            raise ValueError("expiration_date must be a valid date in YYYY-MM-DD format.") from error
+    raise ValueError("expiration_date must be a date string in YYYY-MM-DD format.")
+
+
+def expired(payload: Mapping[str, Any], *, today: date) -> bool:
+    until = payload.get("expiration_date")
+    return bool(until) and date.fromisoformat(str(until)) < today
+
+
+def matches(payload: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Does a payload meet every condition?"""
+    return all(_holds(payload, name, condition) for name, condition in asked.items())
+
+
+def _holds(payload: Mapping[str, Any], name: str, condition: Any) -> bool:
+    if name in ("AND", "OR", "NOT"):
+        if not isinstance(condition, list) or (name != "AND" and not condition):
+            raise ValueError(f"{name} operator requires a non-empty list of conditions")
+        met = [matches(payload, one) for one in condition]
+        return all(met) if name == "AND" else any(met) if name == "OR" else not any(met)
+    if condition == "*":
+        return name in payload
+    if isinstance(condition, Mapping):
+        return all(_compared(payload.get(name), str(operator), bound) for operator, bound in condition.items())
+    return bool(payload.get(name) == condition)
+
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "eq": lambda have, want: bool(have == want),
+    "ne": lambda have, want: bool(have != want),
+    "in": lambda have, want: have in want,
+    "nin": lambda have, want: have not in want,
+    "gt": lambda have, want: bool(have > want),
+    "gte": lambda have, want: bool(have >= want),
+    "lt": lambda have, want: bool(have < want),
+    "lte": lambda have, want: bool(have <= want),
+    "contains": lambda have, want: want in have,
+    "icontains": lambda have, want: str(want).casefold() in str(have).casefold(),
+}
+
+
+def _compared(have: Any, operator: str, want: Any) -> bool:
+    if operator not in _OPERATORS:
+        raise ValueError(f"Unsupported metadata filter operator: {operator}")
+    if have is None and operator not in ("eq", "ne", "nin"):
+        return False
+    try:
+        return _OPERATORS[operator](have, want)
+    except TypeError:  # a number is neither more nor less than a text
+        return False
+
+
+# --- the dictionaries mem0 takes and gives: messages in, items and changes out ---------------------------------------
+
+
+_PROMOTED = ("user_id", "agent_id", "run_id", "actor_id", "role", "expiration_date")
+
+
+def messages_of(given: Any) -> list[Mapping[str, Any]]:
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    if isinstance(given, Mapping):
+        given = [given]
+    if not isinstance(given, list | tuple):
+        raise ValueError("messages must be str, dict, or list[dict]")
+    kept = [one for one in given if isinstance(one, Mapping) and one.get("role") and one.get("content") is not None]
+    if len(kept) < len(given):
+        log.warning("left out %d message(s) without a role or content", len(given) - len(kept))
+    return [one for one in kept if text_of(one).strip()]
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list | tuple) else [content]
+    return "\n".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in parts)
+
+
+def item(record: Record) -> dict[str, Any]:
+    memory = record.memory
+    return {
+        "id": memory.id,
+        "memory": memory.content,
+        "hash": md5(memory.content.encode(), usedforsecurity=False).hexdigest(),
+        "metadata": None,
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+    }
+
+
+def extras(record: Record) -> dict[str, Any]:
+    payload = record.value["payload"]
+    promoted = {name: payload[name] for name in _PROMOTED if name in payload}
+    rest = {name: value for name, value in payload.items() if name not in _PROMOTED}
+    return {**promoted, **({"metadata": rest} if rest else {})}
+
+
+def changes(memory: Recollect, id: str, known: Record | None) -> Iterator[dict[str, Any]]:
+    try:
+        entries = [one for one in memory.history(id) if one.change.action in ("add", "edit", "forget")]
+    except NotFound:
+        return
+    edits = [one.change for one in entries if one.change.action == "edit"]
+    words = [str((one.before or {})["content"]) for one in edits if "content" in (one.before or {})]
+    now = None if known is None else known.memory.content
+    text: str | None = words[0] if words else now
+    payload = {} if known is None else known.value["payload"]
+    created = entries[0].at.isoformat() if entries else None
+    for entry in entries:
+        event = {"add": "ADD", "edit": "UPDATE", "forget": "DELETE"}[entry.change.action]
+        old = None if event == "ADD" else text
+        if event == "UPDATE":
+            text = (entry.change.after or {}).get("content", text)
+        yield {
+            "id": entry.hash,
+            "memory_id": id,
+            "old_memory": old,
+            "new_memory": None if event == "DELETE" else text,
+            "event": event,
+            "created_at": created,
+            "updated_at": entry.at.isoformat(),
+            "is_deleted": event == "DELETE",
+            "actor_id": payload.get("actor_id"),
+            "role": payload.get("role"),
+        }

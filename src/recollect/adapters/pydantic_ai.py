@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recollect.adapters.companion import Companion, Companions
+from recollect.adapters.bridge import AgentBridge, AgentBridges
 from recollect.app import Recollect
 from recollect.core.errors import ExtraMissing
 from recollect.observer.events import Outcome
@@ -43,10 +43,10 @@ class MemoryCapability(AbstractCapability[Any]):
     session: str | None = None
     capture: bool = True
     arm: str | None = None
-    companions: Companions = field(init=False, repr=False)
+    bridges: AgentBridges = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.companions = Companions(self.memory, host=_HOST, capture=self.capture, arm=self.arm)
+        self.bridges = AgentBridges(self.memory, host=_HOST, capture=self.capture, arm=self.arm)
 
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
         return await asyncio.to_thread(_prepared, self._beside(ctx), request_context)
@@ -75,34 +75,34 @@ class MemoryCapability(AbstractCapability[Any]):
 
     async def on_run_error(self, ctx: Any, *, error: BaseException) -> Any:
         if self.session is None:
-            await asyncio.to_thread(self.companions.end, _conversation(ctx), Outcome.FAILURE)
+            await asyncio.to_thread(self.bridges.end, _conversation(ctx), Outcome.FAILURE)
         raise error
 
     def close(self, outcome: str = Outcome.UNKNOWN) -> None:
         """The named session is over."""
         if self.session is not None:
-            self.companions.end(self.session, outcome)
+            self.bridges.end(self.session, outcome)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What went wrong and was passed over."""
-        return self.companions.notes
+        return self.bridges.notes
 
-    def _beside(self, ctx: Any) -> Companion:
-        return self.companions.of(self.session or _conversation(ctx))
+    def _beside(self, ctx: Any) -> AgentBridge:
+        return self.bridges.of(self.session or _conversation(ctx))
 
     def _concluded(self, ctx: Any, output: object) -> None:
         if isinstance(output, str):
             self._beside(ctx).concludes(output)
         if self.session is None:
-            self.companions.end(_conversation(ctx), Outcome.SUCCESS)
+            self.bridges.end(_conversation(ctx), Outcome.SUCCESS)
 
 
 def _conversation(ctx: Any) -> str:
     return str(ctx.conversation_id or ctx.run_id)
 
 
-def _prepared(beside: Companion, request: Any) -> Any:
+def _prepared(beside: AgentBridge, request: Any) -> Any:
     """The request with what memory has to say at the ends of its messages and of its instructions."""
     prompt = _prompt(request.messages)
     standing = beside.system(prompt)

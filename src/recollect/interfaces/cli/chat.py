@@ -12,8 +12,7 @@ from recollect.core.query import Filter
 from recollect.core.scope import Status
 from recollect.core.text import excerpt, printable
 from recollect.interfaces.cli.console import FINE, Console, exit_code, given_text, open_from
-from recollect.interfaces.payloads import memory_json
-from recollect.interfaces.reports import turn_json
+from recollect.interfaces.payloads import memory_json, turn_json
 
 if TYPE_CHECKING:
     from recollect.agent.chat import Chat

@@ -97,7 +97,7 @@ def _index(memory: Recollect, args: argparse.Namespace, console: Console) -> int
 
 
 def _search(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.reports import matches_json
+    from recollect.interfaces.payloads import matches_json
 
     found = memory.docs.search(
         given_text(args.text, "question"),

@@ -11,7 +11,7 @@ from recollect.app import Recollect
 from recollect.core.errors import BackupNotFound, InvalidField, StoreDamaged, StoreError, StoreMissing
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
-from recollect.interfaces.reports import check_json
+from recollect.interfaces.payloads import check_json
 from recollect.store.backup import list_backups, make_backup, put_back
 from recollect.store.check import CheckReport, check
 from recollect.store.repair import RepairReport, rebuild, salvage

@@ -59,7 +59,7 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
             finally:
                 console.progress_done()
     if console.json:
-        from recollect.interfaces.reports import replayed_json
+        from recollect.interfaces.payloads import replayed_json
 
         console.value(replayed_json(done))
     else:
@@ -176,7 +176,7 @@ def _decide(memory: Recollect, args: argparse.Namespace, console: Console) -> in
 
 def _list_waiting(memory: Recollect, queue: list[Waiting], console: Console) -> int:
     if console.json:
-        from recollect.interfaces.reports import waiting_json
+        from recollect.interfaces.payloads import waiting_json
 
         console.value({"waiting": [waiting_json(one) for one in queue], "total": memory.observer.waiting_count()})
         return FINE

@@ -18,7 +18,7 @@ from recollect.interfaces.mcp import PROFILES
 from recollect.interfaces.protocols import HOSTS
 
 if TYPE_CHECKING:
-    from recollect.interfaces.mcp.door import Door
+    from recollect.interfaces.mcp.handle import MemoryHandle
 
 _TOKEN = "RECOLLECT_MCP_TOKEN"
 _HOST_PROJECT = "CLAUDE_PROJECT_DIR"  # hosts that start servers elsewhere than in the project say so here
@@ -41,18 +41,18 @@ def arguments_mcp(parser: argparse.ArgumentParser) -> None:
 def run_mcp(args: argparse.Namespace, console: Console) -> int:
     if find_spec("mcp") is None:
         raise ExtraMissing("The MCP server", package="mcp", extra="mcp")
-    from recollect.interfaces.mcp.door import Door
+    from recollect.interfaces.mcp.handle import MemoryHandle
 
-    door = Door(args.store or _host_project(), read_only=args.read_only, actor=args.actor or "mcp")
+    handle = MemoryHandle(args.store or _host_project(), read_only=args.read_only, actor=args.actor or "mcp")
     if args.http:
-        return _serve_over_http(args, door, console)
+        return _serve_over_http(args, handle, console)
     from recollect.interfaces.mcp.server import serve_stdio
 
-    serve_stdio(door, profile=args.profile)
+    serve_stdio(handle, profile=args.profile)
     return FINE
 
 
-def _serve_over_http(args: argparse.Namespace, door: Door, console: Console) -> int:
+def _serve_over_http(args: argparse.Namespace, handle: MemoryHandle, console: Console) -> int:
     from recollect.interfaces.mcp.http import serve_http
 
     given = os.environ.get(_TOKEN)
@@ -67,7 +67,7 @@ def _serve_over_http(args: argparse.Namespace, door: Door, console: Console) -> 
                 console.line(f"{name:>6}  {value}")
         sys.stdout.flush()
 
-    serve_http(door, args.http, token=token, profile=args.profile, ready=ready)
+    serve_http(handle, args.http, token=token, profile=args.profile, ready=ready)
     return FINE
 
 

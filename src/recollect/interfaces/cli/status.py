@@ -16,8 +16,7 @@ from recollect.core.turns import Turn
 from recollect.files.project import user_store_path
 from recollect.files.root import state_folder
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
-from recollect.interfaces.payloads import entry_json
-from recollect.interfaces.reports import standing, turn_json
+from recollect.interfaces.payloads import entry_json, standing, turn_json
 from recollect.store.backup import list_backups
 from recollect.store.check import check
 from recollect.store.sqlite.connection import sqlite_version

@@ -252,7 +252,7 @@ def run_pin(args: argparse.Namespace, console: Console) -> int:
 
 
 def run_forget(args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.reports import forgotten_json
+    from recollect.interfaces.payloads import forgotten_json
 
     with open_from(args) as memory:
         gone = memory.forget(args.id, why=args.why)

@@ -20,8 +20,8 @@ from recollect.agent.moments import DEADLINE
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError
 from recollect.interfaces.hook import answered, log
-from recollect.interfaces.mcp.door import Door
-from recollect.interfaces.mcp.profiles import Given
+from recollect.interfaces.mcp.handle import MemoryHandle
+from recollect.interfaces.mcp.tools import Given
 from recollect.interfaces.protocols import HOSTS
 from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
@@ -30,12 +30,12 @@ _USUAL = "claude-code"  # its protocol is the one most hosts speak
 _SCHEMA: dict[str, Any] = {"type": "object", "properties": {"host": {"type": "string"}, "payload": {}}}
 
 
-def hook_tool(door: Door) -> Tool:
+def hook_tool(handle: MemoryHandle) -> Tool:
     """The tool. Whatever happens it answers, at worst with nothing."""
 
     def call(given: dict[str, Any]) -> CallToolResult:
         answer: list[str] = []
-        thread = threading.Thread(target=lambda: answer.append(_answer(door, given)), daemon=True)
+        thread = threading.Thread(target=lambda: answer.append(_answer(handle, given)), daemon=True)
         thread.start()
         thread.join(DEADLINE)
         text = answer[0] if answer else ""
@@ -54,14 +54,14 @@ def hook_tool(door: Door) -> Tool:
     )
 
 
-def _answer(door: Door, given: Mapping[str, Any]) -> str:
+def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
     host = str(given.get("host") or _USUAL)
     try:
         payload = _payload(given)
         if host not in HOSTS or not payload:
             log(host, "the hook tool was called without a known host or an event")
             return ""
-        return _warm(door.open(), host, payload)
+        return _warm(handle.open(), host, payload)
     except (RecollectError, OSError, ValueError) as trouble:  # a host must not see it
         log(host, f"{type(trouble).__name__}: {trouble}")
         return ""

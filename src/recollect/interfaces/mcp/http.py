@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.core.errors import InvalidField, TokenMissing
-from recollect.interfaces.mcp.door import Door
+from recollect.interfaces.mcp.handle import MemoryHandle
 from recollect.interfaces.mcp.server import build
 from recollect.interfaces.payloads import error_json
 
@@ -64,22 +64,24 @@ def listen(address: str) -> socket.socket:
         raise InvalidField("http", f"{address} cannot be listened on: {error}") from None
 
 
-def serve_http(door: Door, address: str, *, token: str, profile: str, ready: Callable[[str], None]) -> None:
+def serve_http(handle: MemoryHandle, address: str, *, token: str, profile: str, ready: Callable[[str], None]) -> None:
     """Serve hosts over HTTP until told to stop. `ready` gets the address before the first request is taken."""
     if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise InvalidField("token", f"it takes at least {_LEAST_TOKEN} plain characters without spaces")
     try:
         with listen(address) as listening:
-            _serve(door, listening, token=token, profile=profile, ready=ready)
+            _serve(handle, listening, token=token, profile=profile, ready=ready)
     finally:
-        door.close()
+        handle.close()
 
 
-def _serve(door: Door, listening: socket.socket, *, token: str, profile: str, ready: Callable[[str], None]) -> None:
+def _serve(
+    handle: MemoryHandle, listening: socket.socket, *, token: str, profile: str, ready: Callable[[str], None]
+) -> None:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     names = [f"{name}:{port}" for name in dict.fromkeys((shown, "127.0.0.1", "localhost", "[::1]"))]
-    app = build(door, profile=profile).streamable_http_app(
+    app = build(handle, profile=profile).streamable_http_app(
         streamable_http_path=PATH,
         transport_security=TransportSecuritySettings(
             allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]

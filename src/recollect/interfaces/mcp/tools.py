@@ -1,22 +1,36 @@
-"""The eight tools every agent gets. Each parses, calls one method of the memory and answers with the shared JSON."""
+"""The tools of each profile. Each parses, calls one method of the memory and answers with the shared JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import ConfigDict, Field
 
-from recollect.core.errors import InvalidField
+from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source
-from recollect.interfaces.mcp import shapes
-from recollect.interfaces.mcp.door import Door, answer, fenced, guarded
-from recollect.interfaces.payloads import briefing_json, memory_json, receipt_json
-from recollect.interfaces.reports import forgotten_json, standing
+from recollect.interfaces.mcp import PROFILES, shapes
+from recollect.interfaces.mcp.handle import MemoryHandle, answer, fenced, guarded
+from recollect.interfaces.payloads import (
+    briefing_json,
+    check_json,
+    checked_json,
+    code_hit_json,
+    forgotten_json,
+    impact_json,
+    matches_json,
+    memory_json,
+    receipt_json,
+    standing,
+)
 from recollect.recall.pack import as_hit
+
+if TYPE_CHECKING:
+    from recollect.dialogue.tools import Tool as Plain
 
 NOTHING = "Nothing is remembered about that."
 ALWAYS_LOADED = {"anthropic/alwaysLoad": True}  # the two tools a host should not hide behind a search for tools
@@ -38,8 +52,8 @@ Kinds = Annotated[
 class Tools:
     """The default tools, as functions the server wraps."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, handle: MemoryHandle) -> None:
+        self._handle = handle
 
     def every(self) -> list[Tool]:
         return [
@@ -62,7 +76,7 @@ class Tools:
         files: Files = None,
     ) -> Annotated[CallToolResult, shapes.FoundShape]:
         """Find what is remembered about something, best first. Use it before you say that you do not know."""
-        memory = self._door.open()
+        memory = self._handle.open()
         for kind in kinds or ():
             memory.store.kinds.rule(kind)
         wanted = Filter(kinds=frozenset(kinds or ()), tags=frozenset(tags or ()))
@@ -82,7 +96,7 @@ class Tools:
         budget: Annotated[int | None, Field(ge=1, le=20_000, description="At most so many tokens.")] = None,
     ) -> Annotated[CallToolResult, shapes.BriefingShape]:
         """A briefing before you work: what is known about the task and its files, packed into a budget of tokens."""
-        briefing = self._door.open().brief(task, files=files or (), phase=phase, budget=budget)
+        briefing = self._handle.open().brief(task, files=files or (), phase=phase, budget=budget)
         value = briefing_json(briefing)
         value["ids"] = [hit["id"] for hit in value.pop("hits")]  # their text is in the briefing already
         told = [briefing.text.rstrip("\n") or NOTHING, *(f"({note})" for note in briefing.notes)]
@@ -100,14 +114,14 @@ class Tools:
         why: Why = "",
     ) -> Annotated[CallToolResult, shapes.ReceiptShape]:
         """Remember one statement that will matter later. Durable when this returns; secrets are taken out of it."""
-        receipt = self._door.open(create=True).remember(
+        receipt = self._handle.open(create=True).remember(
             content, kind=kind, tags=tags or (), files=files or (), why=why, source=Source.AGENT_EXPLICIT
         )
         return answer(receipt_json(receipt))
 
     def get(self, id: Id) -> Annotated[CallToolResult, shapes.MemoryShape]:
         """One memory, whole."""
-        memory = self._door.open()
+        memory = self._handle.open()
         found = memory.get(id)
         return answer(memory_json(found), text=fenced([as_hit(found, memory.confidence(found))], none=""))
 
@@ -132,7 +146,7 @@ class Tools:
                 "give either content, or some of kind, confidence, tags and files",
                 hint="Correct the statement first; then edit the memory that took its place.",
             )
-        memory = self._door.open()
+        memory = self._handle.open()
         if content is None:
             edited = memory.edit(id, why=why, if_revision=if_revision, **changes)
             return answer({"id": edited.id, "memory": memory_json(edited)})
@@ -144,7 +158,7 @@ class Tools:
 
     def forget(self, id: Id, why: Why = "") -> Annotated[CallToolResult, shapes.ForgottenShape]:
         """Remove a memory for good, beyond undo. Only when the user asks for that; else use `feedback` reject."""
-        memory = self._door.open()
+        memory = self._handle.open()
         return answer(forgotten_json(memory.forget(id, why=why), memory.path))
 
     def feedback(
@@ -157,13 +171,13 @@ class Tools:
         why: Why = "",
     ) -> Annotated[CallToolResult, shapes.MemoryShape]:
         """Say what a memory is worth: the user confirmed it, it is wrong and must not come back, or it is in doubt."""
-        memory = self._door.open()
+        memory = self._handle.open()
         act = {"confirm": memory.confirm, "reject": memory.reject, "dispute": memory.dispute}[verdict]
         return answer(memory_json(act(id, why=why)))
 
     def status(self) -> Annotated[CallToolResult, shapes.StatusShape]:
         """How things stand: how much is remembered, sessions, jobs, what language models cost."""
-        return answer(standing(self._door.open(), limit=5))
+        return answer(standing(self._handle.open(), limit=5))
 
 
 def made(tool: Any, annotations: ToolAnnotations, *, name: str | None = None, meta: Any = None) -> Tool:
@@ -183,3 +197,148 @@ def readers(tools: Sequence[Tool]) -> list[Tool]:
 
 def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+# --- what each profile adds to the default tools, or has instead -----------------------------------------------------
+
+
+_ASSISTANT: Mapping[str, ToolAnnotations] = {
+    "search_memory": READS,
+    "remember_fact": ADDS,
+    "correct_fact": CHANGES,
+    "confirm_fact": CHANGES,
+    "memory_stats": READS,
+    "get_entity_info": READS,
+}
+_FIRST = "remember_fact"  # may make the store
+
+Target = Annotated[str, Field(description="FILE or FILE:SYMBOL; the end of a path suffices.")]
+Depth = Annotated[int, Field(ge=1, le=20, description="How many edges far.")]
+Most = Annotated[int, Field(ge=1, le=1_000, description="At most this many nodes.")]
+Limit = Annotated[int, Field(ge=1, le=MOST, description="At most this many.")]
+Question = Annotated[str, Field(description="A question or key words.")]
+
+
+def tools_of(profile: str, handle: MemoryHandle) -> list[Tool]:
+    """The tools of a profile; of a memory opened read-only those that change nothing."""
+    match profile:
+        case "default":
+            tools = Tools(handle).every()
+        case "assistant":
+            tools = _assistant(handle)
+        case "code":
+            room = _CodeTools(handle)
+            tools = [
+                *Tools(handle).every(),
+                made(room.impact, READS, name="code_impact"),
+                made(room.deps, READS, name="code_deps"),
+                made(room.search, READS, name="code_search"),
+            ]
+        case "docs":
+            library = _DocsTools(handle)
+            tools = [
+                *Tools(handle).every(),
+                made(library.search, READS, name="docs_search"),
+                made(library.check, READS, name="docs_check"),
+            ]
+        case "admin":
+            care = _CareTools(handle)
+            tools = [*Tools(handle).every(), made(care.check, READS), made(care.backup, ADDS)]
+        case _:
+            raise UnknownChoice("profile", profile, PROFILES)
+    return readers(tools) if handle.read_only else tools
+
+
+def _assistant(handle: MemoryHandle) -> list[Tool]:
+    from recollect.dialogue.tools import agent_tools
+
+    return [_plain(one, handle) for one in agent_tools(lambda: handle.open().dialogue)]
+
+
+class _CodeTools:
+    def __init__(self, handle: MemoryHandle) -> None:
+        self._handle = handle
+
+    def impact(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
+        """What breaks if this file or symbol changes: dependents, tests, files that changed together, memories."""
+        return answer(impact_json(self._handle.open().code.impact(target, depth=depth, most=most)))
+
+    def deps(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
+        """What this file or symbol needs."""
+        return answer(impact_json(self._handle.open().code.deps(target, depth=depth, most=most)))
+
+    def search(self, query: Question, limit: Limit = 8) -> Annotated[CallToolResult, shapes.CodeFoundShape]:
+        """Passages of the project's source code for a question, best first."""
+        hits = self._handle.open().code.search(query, k=limit)
+        return answer({"hits": [code_hit_json(hit) for hit in hits]})
+
+
+class _DocsTools:
+    def __init__(self, handle: MemoryHandle) -> None:
+        self._handle = handle
+
+    def search(
+        self,
+        query: Question,
+        limit: Limit = 8,
+        label: Annotated[str | None, Field(description="Only documents of this label.")] = None,
+    ) -> Annotated[CallToolResult, shapes.MatchesShape]:
+        """The best passages of the project's documents for a question."""
+        return answer(matches_json(self._handle.open().docs.search(query, limit=limit, label=label)))
+
+    def check(
+        self,
+        change: Annotated[str | None, Field(description="A change: its directory or name; else all of them.")] = None,
+    ) -> Annotated[CallToolResult, shapes.DocsCheckedShape]:
+        """Contradictions between a change and the specs that hold, and broken links."""
+        return answer(checked_json(self._handle.open().docs.check(change)))
+
+
+class _CareTools:
+    def __init__(self, handle: MemoryHandle) -> None:
+        self._handle = handle
+
+    def check(
+        self, quick: Annotated[bool, Field(description="Leave out comparing the indexes with the rows.")] = False
+    ) -> Annotated[CallToolResult, shapes.CheckShape]:
+        """Is every row sound, does every index match?"""
+        from recollect.store.check import check
+
+        return answer(check_json(check(self._handle.open().store, quick=quick)))
+
+    def backup(self) -> Annotated[CallToolResult, shapes.BackupShape]:
+        """Copy the store into `backups/` beside it, verified."""
+        from recollect.store.backup import make_backup
+
+        made_at = make_backup(self._handle.open().store.engine)
+        return answer({"path": None if made_at is None else str(made_at)})
+
+
+class Given(ArgModelBase):
+    """Arguments as they came: the plain tool checks them against its own schema."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def model_dump_one_level(self) -> dict[str, Any]:
+        return {"given": dict(self.model_extra or {})}
+
+
+def _plain(tool: Plain, handle: MemoryHandle) -> Tool:
+    """A tool that has its schema already."""
+
+    @guarded
+    def call(given: dict[str, Any]) -> CallToolResult:
+        handle.open(create=tool.name == _FIRST)
+        return answer(dict(tool(**given)))
+
+    return Tool(
+        fn=call,
+        name=tool.name,
+        title=None,
+        context_kwarg=None,
+        description=tool.description,
+        parameters=dict(tool.parameters),
+        fn_metadata=FuncMetadata(arg_model=Given, output_schema={"type": "object", "additionalProperties": True}),
+        is_async=False,
+        annotations=_ASSISTANT[tool.name],
+    )

@@ -16,7 +16,6 @@ from threading import RLock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from recollect.adapters.blocks import Blocks
 from recollect.app import Recollect
 from recollect.observer.events import (
     Event,
@@ -44,7 +43,7 @@ _NOTES = 20  # troubles that are kept to be looked at
 log = logging.getLogger("recollect.adapters")
 
 
-class Companion:
+class AgentBridge:
     """Memory beside one conversation. Safe to use from several threads; never raises."""
 
     def __init__(
@@ -220,15 +219,15 @@ class Companion:
             return otherwise
 
 
-class Companions:
-    """The companions of one adapter by session; the ones longest silent are let go."""
+class AgentBridges:
+    """The bridges of one adapter by session; the ones longest silent are let go."""
 
     def __init__(self, memory: Recollect, *, host: str, capture: bool, arm: str | None = None) -> None:
-        self._make: Callable[[str], Companion] = partial(Companion, memory, host=host, capture=capture, arm=arm)
-        self._known: OrderedDict[str, Companion] = OrderedDict()
+        self._make: Callable[[str], AgentBridge] = partial(AgentBridge, memory, host=host, capture=capture, arm=arm)
+        self._known: OrderedDict[str, AgentBridge] = OrderedDict()
         self._lock = RLock()
 
-    def of(self, session: str) -> Companion:
+    def of(self, session: str) -> AgentBridge:
         with self._lock:
             found = self._known.get(session) or self._make(session)
             self._known[session] = found
@@ -274,3 +273,42 @@ def _read(arguments: object) -> object:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+class Blocks:
+    """Where each injected block stands in a conversation that its framework builds anew for every call of the model.
+
+    A block is put at the end once and inserted at the same position ever after, so what the model saw stays a prefix of
+    what it sees next and its prompt cache stays warm. When a framework rewrites what came before, the blocks there go.
+    """
+
+    def __init__(self) -> None:
+        self._placed: list[tuple[int, str, str]] = []  # items before it, the mark of the last of them, the block
+        self._last: tuple[int, str] | None = None
+
+    def is_new(self, marks: Sequence[str]) -> bool:
+        """Has the conversation moved on since this was asked last? A call that is tried again has not."""
+        moment = (len(marks), marks[-1] if marks else "")
+        if moment == self._last:
+            return False
+        self._last = moment
+        return True
+
+    def put(self, marks: Sequence[str], text: str) -> None:
+        """Put a block after all the items there are now."""
+        if text:
+            self._placed.append((len(marks), marks[-1] if marks else "", text))
+
+    def woven(self, items: Sequence[Item], marks: Sequence[str], make: Callable[[str], Item]) -> list[Item]:
+        """The items with every block in its place."""
+        self._placed = [one for one in self._placed if _stands(one, marks)]
+        woven: list[Item] = []
+        for place in range(len(items) + 1):
+            woven += [make(text) for before, _, text in self._placed if before == place]
+            woven += items[place : place + 1]
+        return woven
+
+
+def _stands(placed: tuple[int, str, str], marks: Sequence[str]) -> bool:
+    before, mark, _ = placed
+    return before <= len(marks) and (marks[before - 1] if before else "") == mark

@@ -21,7 +21,7 @@ from recollect.wiring import open as open_memory
 P = ParamSpec("P")
 
 
-class Door:
+class MemoryHandle:
     """The one memory of a server. Opened at the first call, so that a handshake loads no store and no model."""
 
     def __init__(self, store: str | None = None, *, read_only: bool = False, actor: str = "mcp") -> None:

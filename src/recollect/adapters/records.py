@@ -38,7 +38,7 @@ class Record:
     memory: Memory
 
 
-class Drawer:
+class RecordStore:
     """The records of one adapter. `marks` are what records can be found by together: a namespace, a user."""
 
     def __init__(
