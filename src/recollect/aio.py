@@ -35,7 +35,7 @@ from recollect.models.port import Heard
 from recollect.remember.forget import Forgotten
 from recollect.remember.undo import Undone
 from recollect.store.memories import Order, Page
-from recollect.tend.run import Tended
+from recollect.tend.runner import Tended
 
 
 async def open(path: str | os.PathLike[str] | None = None, **options: Any) -> AsyncRecollect:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from recollect.remember.act import ActContext
     from recollect.remember.forget import Forgotten
     from recollect.remember.undo import Undone
-    from recollect.tend.run import Tended
+    from recollect.tend.runner import Tended
 
 
 class Unset(Enum):
@@ -350,11 +350,11 @@ class Recollect:
 
         `most` bounds the steps of each chore, `seconds` the whole run; what is left waits for the next one.
         """
-        from recollect.tend.run import Round, Tended, tend
+        from recollect.tend.runner import Tended, TendRun, tend
 
         if self.reader.read_only and not dry_run:
             return Tended()
-        round = Round(
+        run = TendRun(
             self._stores.project,
             self.writer.clock,
             self.writer.identity,
@@ -366,7 +366,7 @@ class Recollect:
             progress=progress,
         )
         self.writer.leave_vectors_to_the_chore()
-        return tend(self._rooms.chores(self.observer), round)
+        return tend(self._rooms.chores(self.observer), run)
 
     def put_vectors_back(self) -> str:
         """Let the vectors of the model before this one answer again; the name of that model."""

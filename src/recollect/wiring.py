@@ -382,8 +382,7 @@ def _chores(room: Room, embedder: Embedder | None, observed: list[Chore]) -> lis
     from recollect.dialogue.consolidate import ConsolidateChore
     from recollect.dialogue.enrich import EnrichChore
     from recollect.dialogue.reflect import ReflectChore
-    from recollect.tend.evict import EvictChore
-    from recollect.tend.prune import PruneChore
+    from recollect.tend.expiry import EvictChore, PruneChore
 
     chores: list[Chore] = [
         EnrichChore(room),

@@ -13,7 +13,7 @@ import recollect
 from conftest import HandClock
 from recollect import Filter, Memory, Status
 from recollect.app import Recollect
-from recollect.core.chores import Allowance
+from recollect.core.chores import WorkBudget
 from recollect.core.errors import SessionNotFound
 from recollect.dialogue.consolidate import consolidate
 from recollect.dialogue.policy import PAGE
@@ -169,7 +169,7 @@ def test_a_forgotten_fact_stays_forgotten(memory: Recollect) -> None:
 def test_a_run_that_is_cut_short_goes_on_where_it_stopped(memory: Recollect) -> None:
     for n in range(PAGE * 2 + 5):
         say(memory, f"I visited island number {n}.", days=n)
-    part = consolidate("s", memory.dialogue, allowance=Allowance(most=1))
+    part = consolidate("s", memory.dialogue, allowance=WorkBudget(most=1))
     assert (part.episodes, part.finished) == (PAGE, False)
     rest = consolidate("s", memory.dialogue)
     assert (rest.episodes, rest.finished) == (PAGE + 5, True)

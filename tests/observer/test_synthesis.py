@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from recollect.app import Recollect
-from recollect.core.chores import Allowance
+from recollect.core.chores import WorkBudget
 from recollect.core.kinds import Kind
 from recollect.core.observed import Contribution, ErrorSeen, FileSeen, PairSeen, SequenceSeen, SessionSeen
 from recollect.core.query import Filter
@@ -53,7 +53,7 @@ def put(memory: Recollect, *sessions: Contribution) -> Room:
 def run(chore: SynthesiseChore | CausesChore, room: Room) -> list[Memory]:
     """Run a chore and give what it added."""
     before = {one.id for one in everything(room)}
-    chore.apply(chore.plan(room.now(), due=True), Allowance())
+    chore.apply(chore.plan(room.now(), due=True), WorkBudget())
     return [one for one in everything(room) if one.id not in before]
 
 
@@ -119,8 +119,8 @@ def test_an_allowance_stops_between_modules(memory: Recollect) -> None:
     chore = SynthesiseChore(room)
     plan = chore.plan(room.now(), due=True)
     assert plan.total == 2
-    assert chore.apply(plan, Allowance(most=1)).waiting == 1
-    assert chore.apply(chore.plan(room.now(), due=True), Allowance()).waiting == 0
+    assert chore.apply(plan, WorkBudget(most=1)).waiting == 1
+    assert chore.apply(chore.plan(room.now(), due=True), WorkBudget()).waiting == 0
 
 
 def kinds(seen: ModuleSeen) -> set[str]:

@@ -10,12 +10,12 @@ import pytest
 
 from conftest import HandClock
 from recollect.app import Recollect
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.errors import UnknownChoice
 from recollect.core.ids import new_id
 from recollect.tend.install import installation, with_line
-from recollect.tend.run import Round, Tended, tend
-from recollect.tend.schedule import When, is_due
+from recollect.tend.policy import When, is_due
+from recollect.tend.runner import Tended, TendRun, tend
 
 
 class Counting:
@@ -30,7 +30,7 @@ class Counting:
     def plan(self, now: datetime, *, due: bool) -> Plan:
         return Plan(self.name, (Step("it", "because"),), self.waiting) if due and self.waiting else Plan(self.name)
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, allowance: WorkBudget) -> Done:
         if self.error is not None:
             raise self.error
         done = 0
@@ -47,7 +47,7 @@ Tend = Callable[..., Tended]
 @pytest.fixture
 def run(memory: Recollect, clock: HandClock) -> Tend:
     def go(*chores: Counting, **options: object) -> Tended:
-        return tend(chores, Round(memory.store, clock, new_id, "tester", zone=UTC, **options))  # type: ignore[arg-type]
+        return tend(chores, TendRun(memory.store, clock, new_id, "tester", zone=UTC, **options))  # type: ignore[arg-type]
 
     return go
 

@@ -17,7 +17,7 @@ from recollect.agent.experiment import chosen_arm
 from recollect.agent.spool import FOLDER, SLATE, Story, read_story
 from recollect.agent.trust import NAME as LEVEL
 from recollect.agent.trust import Record, known_level, next_level, set_level
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.ids import MemoryId
 from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
@@ -110,16 +110,16 @@ class SettleChore:
         steps = tuple(Step(f"bring in {path.name}", "an agent was told something") for path in waiting[:20])
         return Plan(self.name, steps, len(waiting))
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         at = self.clock()
         hand = ActContext(self.actor, whole_ms(at), self.identity("act", at), "")
         done = 0
         for path in seen_files(self.store):
-            if not allowance.allows():
+            if not budget.allows():
                 break
             if self._is_new(path):
                 settle(self.store, hand, files=[path])
-                allowance.take()
+                budget.take()
                 done += 1
         return Done(self.name, done, max(0, plan.total - done))
 

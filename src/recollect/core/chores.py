@@ -1,4 +1,4 @@
-"""What maintenance is made of: a plan, an allowance, and what came of it. Values only."""
+"""What maintenance is made of: a plan, an budget, and what came of it. Values only."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def quiet(done: int, waiting: int) -> None:
 
 
 @dataclass(slots=True)
-class Allowance:
+class WorkBudget:
     """How much a run may do and how long it may take. A chore asks before each step and stops when it is used up."""
 
     most: int | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
-from recollect.core.chores import Allowance, Done, Plan
+from recollect.core.chores import Done, Plan, WorkBudget
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
@@ -106,6 +106,6 @@ class Chore(Protocol):
         """What there is to do. When its hour has not come, only what should not wait for it."""
         ...
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
-        """Do it, as far as the allowance goes. May raise: the runner writes it down and the rest goes on."""
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
+        """Do it, as far as the budget goes. May raise: the runner writes it down and the rest goes on."""
         ...

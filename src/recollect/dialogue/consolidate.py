@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.errors import BudgetSpent, ModelDown, ModelWrong, SessionNotFound
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
@@ -64,14 +64,14 @@ def reader_of(room: Room, session: str) -> Reader:
     return ModelReader(room, room.model("consolidation", session))
 
 
-def consolidate(id: str, room: Room, *, allowance: Allowance | None = None) -> Consolidated:
-    """Draw the facts of one session, from where it was left, as far as the allowance goes."""
+def consolidate(id: str, room: Room, *, budget: WorkBudget | None = None) -> Consolidated:
+    """Draw the facts of one session, from where it was left, as far as the budget goes."""
     session = room.store.sessions.get(id)
     if session is None:
         raise SessionNotFound(id)
     done, reader = Consolidated(id), reader_of(room, id)
-    allowance = allowance or Allowance()
-    while not done.finished and allowance.allows():
+    budget = budget or WorkBudget()
+    while not done.finished and budget.allows():
         page = room.store.sessions.episodes(id, after=session.cursor, limit=PAGE)
         if page:
             episodes = [memory for _, memory in page]
@@ -79,7 +79,7 @@ def consolidate(id: str, room: Room, *, allowance: Allowance | None = None) -> C
             done.notes += drawn.notes
             if _save_page(session, page[-1][0], drawn, room, done):
                 done.episodes += len(page)
-            allowance.take(len(page))
+            budget.take(len(page))
         else:
             done.finished = _finish(id, room)
         fresh = room.store.sessions.get(id)
@@ -123,20 +123,20 @@ class ConsolidateChore:
         steps = tuple(Step(one.id, f"{one.state}, {one.episodes} episodes") for one in pending)
         return Plan(self.name, steps, len(steps))
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         facts, finished, notes = Saved(), 0, []
         for step in plan.steps:
-            if not allowance.allows():
+            if not budget.allows():
                 break
             try:
-                one = consolidate(step.what, self.room, allowance=allowance)
+                one = consolidate(step.what, self.room, budget=budget)
             except (ModelDown, BudgetSpent) as error:
                 notes.append(f"{step.what}: {error}")
                 return self._report(plan, facts, finished, notes, failed=isinstance(error, ModelDown))
             facts = facts.plus(one.saved)
             finished += one.finished
             notes += one.notes
-            allowance.progress(finished, len(plan.steps) - finished)
+            budget.progress(finished, len(plan.steps) - finished)
         return self._report(plan, facts, finished, notes)
 
     def _report(self, plan: Plan, facts: Saved, finished: int, notes: list[str], *, failed: bool = False) -> Done:

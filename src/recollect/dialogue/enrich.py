@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.errors import BudgetSpent, ModelDown, ModelWrong
 from recollect.core.records import Memory
 from recollect.dialogue.policy import ENRICH_BATCH, ENRICH_FEW, ENRICH_KINDS
@@ -27,10 +27,10 @@ class EnrichChore:
         found = self._waiting()
         return Plan(self.name, tuple(Step(one.id, f"{len(one.entities)} entities") for one in found), len(found))
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         looked, added, notes = 0, 0, []
         for memory in self._waiting():
-            if not allowance.allows():
+            if not budget.allows():
                 break
             try:
                 added += self._enriched(memory)
@@ -41,7 +41,7 @@ class EnrichChore:
                 notes.append(f"{memory.id}: {error}")
                 self._stamp(memory)
             looked += 1
-            allowance.take()
+            budget.take()
         return Done(self.name, looked, max(0, plan.total - looked), tuple(notes), {"entities": added})
 
     def _waiting(self) -> list[Memory]:

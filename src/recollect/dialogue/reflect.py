@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.decay import NEVER
 from recollect.core.drafts import Draft
 from recollect.core.errors import ModelWrong
@@ -57,7 +57,7 @@ class ReflectChore:
             return Plan(self.name, note=f"only {len(facts)} fact(s) in {REFLECT_OVER.days} days")
         return Plan(self.name, (Step("reflection", f"{len(facts)} facts in {REFLECT_OVER.days} days"),), 1)
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         now = self.room.now()
         facts = self._facts(now)
         others = self._recent(now, Kind.EPISODE, REFLECT_MOST - len(facts))
@@ -73,7 +73,7 @@ class ReflectChore:
             weighed=True,
         )
         receipt = remember([draft], self.room.store, now=now, identity=self.room.identity, actor="reflection")[0]
-        allowance.take()
+        budget.take()
         return Done(self.name, 1, 0, notes, {"reflection": receipt.id, "facts": len(facts)})
 
     def _written(self, facts: Sequence[Memory], others: Sequence[Memory]) -> tuple[str, tuple[str, ...]]:

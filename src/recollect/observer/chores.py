@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.errors import Tombstoned
 from recollect.core.observed import Promotion, SessionSeen, Synthesis
 from recollect.observer.hunch import Hunch, Sighting
@@ -39,16 +39,16 @@ class SynthesiseChore:
         steps = tuple(Step(module, f"{sessions} sessions worked in it") for module, sessions, _ in found)
         return Plan(self.name, steps, len(steps))
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         reached, notes, added, looked = self._reached(), list[str](), 0, 0
         for module, _, stage in reached:
-            if not allowance.allows():
+            if not budget.allows():
                 break
             kept, note = _look(self.room, module, stage)
             added, looked = added + kept, looked + 1
             notes += [note] if note else []
-            allowance.take()
-            allowance.progress(looked, len(reached) - looked)
+            budget.take()
+            budget.progress(looked, len(reached) - looked)
         told = tuple(dict.fromkeys(notes))
         return Done(self.name, looked, len(reached) - looked, told, {"modules": looked, "memories": added})
 
@@ -75,16 +75,16 @@ class CausesChore:
         steps = tuple(Step(one.subject, f"{len(one.sightings)} sessions") for one in self._found())
         return Plan(self.name, steps, len(steps))
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         found = self._found()
-        chosen = found[: min(_PAIRS, len(found) if allowance.left is None else allowance.left)]
+        chosen = found[: min(_PAIRS, len(found) if budget.left is None else budget.left)]
         sessions = self.room.store.observed.sessions()
         if not chosen or not sessions:
             return Done(self.name)
         fresh, note = _weighed(chosen, self.room, most=_PAIRS)
         looks = [(one.subject, WEEKLY) for one in chosen]
         added = _kept(fresh, looks, sessions[-1], self.room)
-        allowance.take(len(chosen))
+        budget.take(len(chosen))
         return Done(self.name, len(chosen), len(found) - len(chosen), (note,) if note else (), {"memories": added})
 
     def _found(self) -> list[Hunch]:

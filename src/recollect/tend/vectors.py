@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.ports import Clock
 from recollect.recall.views import stamp, views
 from recollect.store.spaces import Space
@@ -109,14 +109,14 @@ class VectorChore:
         steps = (Step(self._embedder.model, f"{waiting} memories without a vector"),) if waiting else ()
         return Plan(self.name, steps, max(waiting, int(self._store.vectors.due_for_training(active))))
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         done = follow(
             self._store,
             self._embedder,
             now=self._clock(),
-            most=allowance.left,
-            seconds=allowance.seconds,
-            progress=allowance.progress,
+            most=budget.left,
+            seconds=budget.seconds,
+            progress=budget.progress,
         )
         details = {"model": done.model, "embedded": done.embedded, "waiting": done.waiting, "switched": done.switched}
         return Done(self.name, done.embedded, done.waiting, (), details)

@@ -20,7 +20,7 @@ from recollect.wiring import kinds_of, locate
 
 if TYPE_CHECKING:
     from recollect.core.chores import Done, Plan
-    from recollect.tend.run import Tended
+    from recollect.tend.runner import Tended
 
 # --- backup and restore --------------------------------------------------------------------------------------------
 

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
-from recollect.core.chores import Allowance, Done, Plan, quiet
+from recollect.core.chores import Done, Plan, WorkBudget, quiet
 from recollect.core.errors import RecollectError, UnknownChoice
 from recollect.core.ledger import Change
 from recollect.core.ports import Chore, Clock, Identity
 from recollect.store.jobs import Job
 from recollect.store.store import Store
-from recollect.tend.policy import LEASE, LONGEST_RETRY, RETRY_AFTER, SCHEDULE, USUAL
-from recollect.tend.schedule import is_due
+from recollect.tend.policy import LEASE, LONGEST_RETRY, RETRY_AFTER, SCHEDULE, USUAL, is_due
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class Tended:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class TendRun:
     """One run: who runs it, by which clock, and how much it may do."""
 
     store: Store
@@ -77,18 +76,18 @@ class Round:
     holder: str = ""
 
 
-def tend(chores: Sequence[Chore], round: Round) -> Tended:
+def tend(chores: Sequence[Chore], run: TendRun) -> Tended:
     """Run what is due, or one job whether due or not."""
     names = [chore.name for chore in chores]
-    if round.job is not None and round.job not in names:
-        raise UnknownChoice("job", round.job, names)
-    wanted = [chore for chore in chores if round.job in (None, chore.name)]
-    if round.dry_run:
-        return Tended(plans=tuple(chore.plan(round.clock(), due=_is_due(chore, round)) for chore in wanted))
-    ends = None if round.seconds is None else time.monotonic() + round.seconds
+    if run.job is not None and run.job not in names:
+        raise UnknownChoice("job", run.job, names)
+    wanted = [chore for chore in chores if run.job in (None, chore.name)]
+    if run.dry_run:
+        return Tended(plans=tuple(chore.plan(run.clock(), due=_is_due(chore, run)) for chore in wanted))
+    ends = None if run.seconds is None else time.monotonic() + run.seconds
     reports, skipped = [], []
     for chore in wanted:
-        result = _run(chore, round, Allowance(round.most, ends, round.progress))
+        result = _run(chore, run, WorkBudget(run.most, ends, run.progress))
         if isinstance(result, str):
             skipped.append(result)
         elif result is not None:
@@ -96,46 +95,44 @@ def tend(chores: Sequence[Chore], round: Round) -> Tended:
     return Tended(tuple(reports), skipped=tuple(skipped))
 
 
-def _is_due(chore: Chore, round: Round) -> bool:
-    if round.job is not None:
+def _is_due(chore: Chore, run: TendRun) -> bool:
+    if run.job is not None:
         return True
-    last = round.store.jobs.get(chore.name).ran_at
-    return is_due(SCHEDULE.get(chore.name, USUAL), last=last, now=round.clock(), zone=round.zone)
+    last = run.store.jobs.get(chore.name).ran_at
+    return is_due(SCHEDULE.get(chore.name, USUAL), last=last, now=run.clock(), zone=run.zone)
 
 
-def _run(chore: Chore, round: Round, allowance: Allowance) -> Done | str | None:
+def _run(chore: Chore, run: TendRun, budget: WorkBudget) -> Done | str | None:
     """The report of one chore; why it was skipped; nothing when there was nothing to do and no hour struck."""
-    now, due = round.clock(), _is_due(chore, round)
-    before, always = round.store.jobs.get(chore.name), SCHEDULE.get(chore.name, USUAL).hour is None
-    if round.job is None and not always and (rest := _resting(before, now)):
+    now, due = run.clock(), _is_due(chore, run)
+    before, always = run.store.jobs.get(chore.name), SCHEDULE.get(chore.name, USUAL).hour is None
+    if run.job is None and not always and (rest := _resting(before, now)):
         return f"{chore.name}: {rest}"
     try:
         plan = chore.plan(now, due=due)
     except Exception as error:  # a chore is a room's code: whatever it raises, the others still run
-        return _closed(chore, round, before, now, _failure(chore, error), due=due)
+        return _closed(chore, run, before, now, _failure(chore, error), due=due)
     if not plan and not due:
         return None
-    holder = round.holder or f"{os.getpid()}@{round.identity('act', now)}"
-    if not round.store.jobs.claim(chore.name, holder=holder, now=now, lease=LEASE):
+    holder = run.holder or f"{os.getpid()}@{run.identity('act', now)}"
+    if not run.store.jobs.claim(chore.name, holder=holder, now=now, lease=LEASE):
         return f"{chore.name}: another process is at it"
     try:
         done = (
-            chore.apply(plan, allowance)
-            if plan or always
-            else Done(chore.name, notes=(plan.note,) if plan.note else ())
+            chore.apply(plan, budget) if plan or always else Done(chore.name, notes=(plan.note,) if plan.note else ())
         )
     except Exception as error:  # the same; what it did before is committed and stays
         done = _failure(chore, error)
-    return _closed(chore, round, before, now, done, due=due, holder=holder)
+    return _closed(chore, run, before, now, done, due=due, holder=holder)
 
 
 def _closed(
-    chore: Chore, round: Round, before: Job, now: datetime, done: Done, *, due: bool, holder: str | None = None
+    chore: Chore, run: TendRun, before: Job, now: datetime, done: Done, *, due: bool, holder: str | None = None
 ) -> Done:
     """Give the chore back and write down what it did, unless that is what was written last."""
     outcome = "failed" if done.failed else "stopped" if done.waiting or not due else "done"
     note = "; ".join(done.notes)
-    store = round.store
+    store = run.store
     if holder is None:
         holder = f"{os.getpid()}@plan"
         if not store.jobs.claim(chore.name, holder=holder, now=now, lease=LEASE):
@@ -145,7 +142,7 @@ def _closed(
         repeats = (outcome, note) == (before.outcome, before.note)
         if done.done or (note and not repeats):
             change = Change("tend", None, f"{chore.name}: {note}" if note else chore.name, None, _told(done, outcome))
-            store.ledger.append([change], act=round.identity("act", now), actor=round.actor, at=now)
+            store.ledger.append([change], act=run.identity("act", now), actor=run.actor, at=now)
     return done
 
 

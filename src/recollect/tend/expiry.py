@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.core.chores import Allowance, Done, Plan, Step
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.decay import Exponential, HalfLife
 from recollect.core.kinds import Kinds
 from recollect.core.ledger import Change
@@ -19,6 +19,7 @@ from recollect.core.scope import OPEN, Status
 from recollect.recall.score import confidence_now
 from recollect.remember import acts
 from recollect.remember.act import ActContext
+from recollect.store.cache import EmbeddingCache
 from recollect.store.store import Store
 from recollect.tend.policy import FADED, HALF_LIVES, KEPT_EXPIRED, NEVER_DELETED, NEVER_EXPIRED
 
@@ -41,15 +42,15 @@ class PruneChore:
         steps = [Step(f"{verb} {memory.id}", why) for verb, memory, why in self._found(now)]
         return Plan(self.name, tuple(steps[:_SHOWN]), len(steps))
 
-    def apply(self, plan: Plan, allowance: Allowance) -> Done:
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         now = self.clock()
         counts = {"expire": 0, "delete": 0}
         for verb, memory, why in list(self._found(now)):
-            if not allowance.allows():
+            if not budget.allows():
                 break
             self._act(verb, memory, why, now)
             counts[verb] += 1
-            allowance.take()
+            budget.take()
         done = sum(counts.values())
         return Done(
             self.name, done, max(0, plan.total - done), (), {"expired": counts["expire"], "deleted": counts["delete"]}
@@ -101,3 +102,21 @@ def deletes(memory: Memory, now: datetime) -> str:
         return ""
     since = memory.valid_until or memory.updated_at
     return f"expired on {since.date().isoformat()}" if now - max(since, memory.updated_at) > KEPT_EXPIRED else ""
+
+
+@dataclass(frozen=True, slots=True)
+class EvictChore:
+    """Drops cached embeddings after a week. They are copies: losing one costs a little time."""
+
+    store: Store
+    clock: Clock
+    name: str = "evict"
+
+    def plan(self, now: datetime, *, due: bool) -> Plan:
+        expired = EmbeddingCache(self.store.engine, self.clock).expired()
+        if not expired:
+            return Plan(self.name)
+        return Plan(self.name, (Step(f"drop {expired} cached embeddings", "older than a week"),), expired)
+
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
+        return Done(self.name, EmbeddingCache(self.store.engine, self.clock).evict())
