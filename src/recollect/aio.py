@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from recollect import wiring
 from recollect.agent.chat import Chat
-from recollect.agent.providers import Offer
+from recollect.agent.providers import ProviderInfo
 from recollect.agent.session import AgentSession
 from recollect.app import Recollect
 from recollect.core.account import Account
@@ -311,7 +311,7 @@ class AsyncChats:
     def __init__(self, memory: Recollect) -> None:
         self._memory = memory
 
-    async def providers(self) -> tuple[Offer, ...]:
+    async def providers(self) -> tuple[ProviderInfo, ...]:
         return await asyncio.to_thread(lambda: self._memory.chats.providers())
 
     async def turns(self, *, session: str | None = None, limit: int = 20) -> tuple[Turn, ...]:

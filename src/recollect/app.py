@@ -29,8 +29,8 @@ from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
-    from recollect.agent.chats import Chats
-    from recollect.agent.ground import Ground
+    from recollect.agent.chat import Chats
+    from recollect.agent.context import AgentContext
     from recollect.agent.session import AgentSession
     from recollect.code.api import Code
     from recollect.core.account import Account
@@ -69,7 +69,7 @@ class Rooms:
     code: Callable[[], Code]
     dialogue: Callable[[], Room]
     observer: Callable[[], Observer]
-    ground: Callable[[Observer], Ground]
+    agent_context: Callable[[Observer], AgentContext]
     chats: Callable[[], Chats]
     chores: Callable[[Observer], Sequence[Chore]]
 
@@ -396,12 +396,12 @@ class Recollect:
         """Memory beside one working agent: what to say at each moment, and what was seen. Its methods never raise."""
         from recollect.agent.session import AgentSession
 
-        return AgentSession(self.ground, session, host=host, arm=arm)
+        return AgentSession(self.agent_context, session, host=host, arm=arm)
 
     @cached_property
-    def ground(self) -> Ground:
+    def agent_context(self) -> AgentContext:
         """What the agent loop works with."""
-        return self._rooms.ground(self.observer)
+        return self._rooms.agent_context(self.observer)
 
     @cached_property
     def sessions(self) -> Sessions:

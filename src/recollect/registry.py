@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
-from recollect.agent.methodology import Methodology
-from recollect.agent.methodology.bmad import bmad
-from recollect.agent.methodology.native import native
-from recollect.agent.methodology.tdd import tdd
+from recollect.agent.methodology import Methodology, bmad, native, tdd
 from recollect.core.errors import PluginBroken, RecollectError, UnknownChoice
 
 if TYPE_CHECKING:
-    from recollect.agent.providers import Make, MemoryProvider, Offer, Surroundings
+    from recollect.agent.providers import MakeProvider, MemoryProvider, ProviderContext, ProviderInfo
 
 Plugin = TypeVar("Plugin")
 
@@ -33,7 +29,7 @@ def methodology(name: str) -> Methodology:
     return plugin
 
 
-# name → what it does; each is a function of that name in the module of that name, loaded when chosen
+# name → what it does; the classes are loaded when one is chosen
 _PROVIDERS = {
     "recency": "the last 20 turns with their tool calls; stores nothing of its own",
     "semantic": "the last 40 messages, the 5 nearest in meaning with what surrounds them, and a working memory",
@@ -42,37 +38,37 @@ _PROVIDERS = {
 _PROVIDER_GROUP = "recollect.providers"
 
 
-def provider(name: str, surroundings: Surroundings) -> MemoryProvider:
+def provider(name: str, context: ProviderContext) -> MemoryProvider:
     """The memory provider of that name: a shipped one, or one that an installed package registers."""
-    make: Make
     if name in _PROVIDERS:
-        make = getattr(import_module(f"recollect.agent.providers.{name}"), name)
-        return make(surroundings)
+        from recollect.agent.providers.shipped import SHIPPED
+
+        return SHIPPED[name](context)
     from importlib.metadata import entry_points
 
     found = {entry.name: entry for entry in entry_points(group=_PROVIDER_GROUP)}
     if name not in found:
         raise UnknownChoice("memory", name, {*_PROVIDERS, *found})
     try:
-        make = found[name].load()
-        return make(surroundings)
+        make: MakeProvider = found[name].load()
+        return make(context)
     except RecollectError:
         raise
     except Exception as error:  # a plugin is a stranger's code: whatever it raises is told with its name
         raise PluginBroken(name, found[name].value, str(error) or type(error).__name__) from error
 
 
-def providers() -> list[Offer]:
+def providers() -> list[ProviderInfo]:
     """Every memory provider there is: the shipped ones, then those of installed packages by name."""
     from importlib.metadata import entry_points
 
-    from recollect.agent.providers import Offer
+    from recollect.agent.providers import ProviderInfo
 
     others = sorted(
         (entry for entry in entry_points(group=_PROVIDER_GROUP) if entry.name not in _PROVIDERS),
         key=lambda entry: entry.name,
     )
     return [
-        *(Offer(name, does) for name, does in _PROVIDERS.items()),
-        *(Offer(entry.name, entry.value, entry.dist.name if entry.dist else "?") for entry in others),
+        *(ProviderInfo(name, does) for name, does in _PROVIDERS.items()),
+        *(ProviderInfo(entry.name, entry.value, entry.dist.name if entry.dist else "?") for entry in others),
     ]

@@ -29,8 +29,8 @@ from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
-    from recollect.agent.chats import Chats
-    from recollect.agent.ground import Ground
+    from recollect.agent.chat import Chats
+    from recollect.agent.context import AgentContext
     from recollect.agent.methodology import Methodology
     from recollect.code.api import Code
     from recollect.core.drafts import Draft
@@ -175,10 +175,10 @@ def _rooms(
         room = Observatory(store, context, clock, writer.identity, placed=partial(_tie, store, file), model=governed)
         return Observer(room, folder=store.engine.folder)
 
-    def ground(observer: Observer) -> Ground:
-        from recollect.agent.ground import Ground
+    def agent_context(observer: Observer) -> AgentContext:
+        from recollect.agent.context import AgentContext
 
-        return Ground(
+        return AgentContext(
             store,
             lambda query, budget: reader.recall(query, budget=budget),
             writer.remember,
@@ -194,7 +194,7 @@ def _rooms(
         code=code,
         dialogue=dialogue,
         observer=observer,
-        ground=ground,
+        agent_context=agent_context,
         chats=lambda: _chats(dialogue(), settings, embedder, model),
         chores=lambda observer: _chores(dialogue(), embedder, observer.chores()),
     )
@@ -304,7 +304,7 @@ def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
 
 def _chats(room: Room, settings: Settings, embedder: Embedder | None, model: LanguageModel | None) -> Chats:
     """Conversations with any provider and any model that can be named."""
-    from recollect.agent.chats import Chats
+    from recollect.agent.chat import Chats
     from recollect.registry import provider, providers
 
     def asked(setting: str | None) -> Model | None:
@@ -319,7 +319,7 @@ def _chats(room: Room, settings: Settings, embedder: Embedder | None, model: Lan
         provider=provider,
         offers=providers,
         model=asked,
-        usual=settings.memory,
+        default=settings.memory,
         options={"semantic_recall": settings.semantic_recall},
     )
 

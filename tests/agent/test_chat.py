@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.agent.chat import INPUT, STEPS, Chat, Setup, called, together
-from recollect.agent.chats import Chats
-from recollect.agent.providers import Surroundings
-from recollect.agent.providers.recency import Recency
+from recollect.agent.chat import MAX_INPUT_CHARS, MAX_STEPS, Chat, Chats, ChatSetup, call_tool, merge_user_messages
+from recollect.agent.providers import ProviderContext
+from recollect.agent.providers.shipped import RecencyProvider
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.chat import ChatMessage, Request
@@ -91,7 +90,7 @@ def test_a_model_that_never_stops_calling_has_to_answer_without_tools(memory: Re
 
     with chat_server(script) as server, talk(memory, server) as chat:
         turn = chat.say("Go on for ever.")
-    assert (turn.output, len(turn.calls), len(server.requests)) == ("Enough.", STEPS, STEPS + 1)
+    assert (turn.output, len(turn.calls), len(server.requests)) == ("Enough.", MAX_STEPS, MAX_STEPS + 1)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,7 @@ def test_a_tool_that_raises_anything_is_an_error_for_the_model_only() -> None:
     def breaks(**_: Any) -> Any:
         raise ZeroDivisionError("by zero")
 
-    text, failed = called(Request("a", "divide", "{}"), {"divide": breaks})  # type: ignore[dict-item]
+    text, failed = call_tool(Request("a", "divide", "{}"), {"divide": breaks})  # type: ignore[dict-item]
     assert failed
     assert "ZeroDivisionError: by zero" in text
 
@@ -163,14 +162,14 @@ def test_working_memory_reaches_the_system_prompt_harmless_and_cut(memory: Recol
         + "y" * 9_000
     )
 
-    class Minded(Recency):
+    class Minded(RecencyProvider):
         def working_memory(self) -> str:
             return hostile
 
     with chat_server(["Fine."]) as server:
-        setup = Setup(
+        setup = ChatSetup(
             memory.store,
-            Minded(Surroundings(memory.dialogue)),
+            Minded(ProviderContext(memory.dialogue)),
             lambda: memory.chats._model(server.setting)("chat", "s"),  # type: ignore[misc, return-value]
             memory.dialogue.clock,
             memory.dialogue.identity,
@@ -198,7 +197,7 @@ def test_what_an_agent_keeps_in_mind_is_there_in_the_next_session(memory: Recoll
 
 
 def test_messages_of_the_user_in_a_row_become_one() -> None:
-    joined = together([ChatMessage("user", "a"), ChatMessage("user", "b"), ChatMessage("assistant", "c")])
+    joined = merge_user_messages([ChatMessage("user", "a"), ChatMessage("user", "b"), ChatMessage("assistant", "c")])
     assert [(one.role, one.content) for one in joined] == [("user", "a\nb"), ("assistant", "c")]
 
 
@@ -284,7 +283,7 @@ def test_a_model_that_only_answers_prompts_cannot_be_talked_to(clock: Any) -> No
         chat.say("Hello")
 
 
-class Sulking(Recency):
+class Sulking(RecencyProvider):
     """Raises whatever it is asked."""
 
     def _sulk(self, *_: Any) -> Any:
@@ -296,9 +295,9 @@ class Sulking(Recency):
 def test_a_provider_that_raises_costs_its_memory_and_not_the_conversation(memory: Recollect) -> None:
     chats: Chats = memory.chats
     model = ScriptedModel("Fine.")
-    setup = Setup(
+    setup = ChatSetup(
         memory.store,
-        Sulking(Surroundings(memory.dialogue)),
+        Sulking(ProviderContext(memory.dialogue)),
         lambda: model,
         memory.dialogue.clock,
         memory.dialogue.identity,
@@ -314,7 +313,12 @@ def test_a_provider_that_raises_costs_its_memory_and_not_the_conversation(memory
 
 @pytest.mark.parametrize(
     ("text", "error"),
-    [("", EmptyContent), (" \u200b\n", EmptyContent), ("a\0b", InvalidText), ("x" * (INPUT + 1), InvalidField)],
+    [
+        ("", EmptyContent),
+        (" \u200b\n", EmptyContent),
+        ("a\0b", InvalidText),
+        ("x" * (MAX_INPUT_CHARS + 1), InvalidField),
+    ],
 )
 def test_what_is_no_message_is_refused_and_leaves_no_turn(memory: Recollect, text: str, error: type[Exception]) -> None:
     with chat_server(["Hi."]) as server, talk(memory, server) as chat, pytest.raises(error):

@@ -10,12 +10,16 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.agent.providers import MemoryProvider, Surroundings
-from recollect.agent.providers.recency import Recency, recency
-from recollect.agent.providers.recollect import recollect as everything
-from recollect.agent.providers.replay import last, messages, replay
-from recollect.agent.providers.semantic import semantic
-from recollect.agent.providers.working import ITEM, ITEMS, Working
+from recollect.agent.providers import MemoryProvider, ProviderContext
+from recollect.agent.providers.shipped import (
+    RecencyProvider,
+    RecollectProvider,
+    SemanticProvider,
+    replay_turns,
+    take_last,
+    turn_messages,
+)
+from recollect.agent.providers.working import MAX_ITEM_CHARS, MAX_ITEMS, WorkingMemory
 from recollect.app import Recollect
 from recollect.core.chat import ChatMessage
 from recollect.core.errors import InvalidField, PluginBroken, UnknownChoice
@@ -27,26 +31,26 @@ from recollect.testing.providers import ProviderConformance, Stage, conformance,
 
 
 class TestRecency(ProviderConformance):
-    def make(self, surroundings: Surroundings) -> MemoryProvider:
-        return recency(surroundings)
+    def make(self, context: ProviderContext) -> MemoryProvider:
+        return RecencyProvider(context)
 
 
 class TestSemantic(ProviderConformance):
-    def make(self, surroundings: Surroundings) -> MemoryProvider:
-        return semantic(surroundings)
+    def make(self, context: ProviderContext) -> MemoryProvider:
+        return SemanticProvider(context)
 
 
 class TestSemanticWithoutRecall(ProviderConformance):
-    def make(self, surroundings: Surroundings) -> MemoryProvider:
-        return semantic(Surroundings(surroundings.room, surroundings.embedder, {"semantic_recall": "off"}))
+    def make(self, context: ProviderContext) -> MemoryProvider:
+        return SemanticProvider(ProviderContext(context.room, context.embedder, {"semantic_recall": "off"}))
 
 
 class TestRecollect(ProviderConformance):
-    def make(self, surroundings: Surroundings) -> MemoryProvider:
-        return everything(surroundings)
+    def make(self, context: ProviderContext) -> MemoryProvider:
+        return RecollectProvider(context)
 
 
-class Forgetful(Recency):
+class Forgetful(RecencyProvider):
     """Begins in the middle of a turn, forgets the order, mixes sessions and takes any argument."""
 
     name = ""
@@ -54,10 +58,10 @@ class Forgetful(Recency):
     def recall(self, hint: str | None = None) -> Sequence[ChatMessage]:
         if hint is not None and len(hint) > 1_000:
             raise KeyError("too long")
-        return replay(self.recent_turns(3))[1:]
+        return replay_turns(self.recent_turns(3))[1:]
 
     def recent_turns(self, limit: int) -> Sequence[Turn]:
-        return self._store.turns.recent(limit=limit)[::-1]
+        return self._context.room.store.turns.recent(limit=limit)[::-1]
 
 
 def test_a_broken_provider_is_caught_claim_by_claim() -> None:
@@ -71,7 +75,7 @@ def test_a_broken_provider_is_caught_claim_by_claim() -> None:
         "hostile_and_empty_hints_are_answered",
     }
     assert "assistant" in broken["messages_are_well_formed_and_begin_with_no_answer"]
-    assert conformance(recency) == []
+    assert conformance(RecencyProvider) == []
 
 
 # --- registry -------------------------------------------------------------------------------------------------------
@@ -85,9 +89,9 @@ def test_an_unknown_provider_lists_the_available_ones(memory: Recollect) -> None
 
 def test_an_installed_package_can_add_a_provider_and_a_broken_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from recollect.agent.providers.recency import Recency\n"
-        "class Mine(Recency):\n    name = 'mine'\n"
-        "def broken(surroundings):\n    raise OSError('no elephants')\n"
+        "from recollect.agent.providers.shipped import RecencyProvider\n"
+        "class Mine(RecencyProvider):\n    name = 'mine'\n"
+        "def broken(context):\n    raise OSError('no elephants')\n"
     )
     info = tmp_path / "mine-1.0.dist-info"
     info.mkdir()
@@ -96,9 +100,9 @@ def test_an_installed_package_can_add_a_provider_and_a_broken_one_is_named(tmp_p
     program = (
         "import recollect\n"
         "from recollect.registry import provider, providers\n"
-        "from recollect.agent.providers import Surroundings\n"
+        "from recollect.agent.providers import ProviderContext\n"
         "memory = recollect.open(':memory:')\n"
-        "around = Surroundings(memory.dialogue)\n"
+        "around = ProviderContext(memory.dialogue)\n"
         "print(provider('mine', around).name, [(one.name, one.origin) for one in providers()][-2:])\n"
         "try:\n    provider('bad', around)\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
@@ -124,7 +128,7 @@ def test_shipped_providers_are_listed_with_what_they_do() -> None:
 
 def test_a_provider_is_made_by_its_name(memory: Recollect) -> None:
     for name in ("recency", "semantic", "recollect"):
-        assert provider(name, Surroundings(memory.dialogue)).name == name
+        assert provider(name, ProviderContext(memory.dialogue)).name == name
 
 
 # --- replay ---------------------------------------------------------------------------------------------------------
@@ -144,7 +148,7 @@ def test_tool_calls_are_replayed_step_by_step() -> None:
         Call("b", "look", "{}", "2"),
         Call("c", "go", "{}", "3", step=1),
     )
-    roles = [(one.role, one.content, len(one.requests)) for one in messages(turn(calls=calls))]
+    roles = [(one.role, one.content, len(one.requests)) for one in turn_messages(turn(calls=calls))]
     assert roles == [
         ("user", "Where?", 0),
         ("assistant", "Let me look.", 2),
@@ -157,21 +161,21 @@ def test_tool_calls_are_replayed_step_by_step() -> None:
 
 
 def test_a_turn_without_an_answer_says_so_in_the_assistants_place() -> None:
-    said = messages(turn(output="", state="failed", note="the model is down"))
+    said = turn_messages(turn(output="", state="failed", note="the model is down"))
     assert [(one.role, one.content) for one in said][1] == ("assistant", "(no answer: the model is down)")
-    assert "broke off" in messages(turn(output="He", state="interrupted"))[1].content
+    assert "broke off" in turn_messages(turn(output="He", state="interrupted"))[1].content
 
 
 def test_a_long_result_is_cut_in_replay() -> None:
-    said = messages(turn(calls=(Call("a", "look", "{}", "x" * 9_000),)))
+    said = turn_messages(turn(calls=(Call("a", "look", "{}", "x" * 9_000),)))
     assert len(said[2].content) == 4_000
     assert said[2].content.endswith("[…]")
 
 
 def test_a_window_never_begins_with_half_a_turn() -> None:
-    found = replay([turn(calls=(Call("a", "look", "{}", "1"),)), turn()])
-    assert [one.role for one in last(found, 4)] == ["user", "assistant"]
-    assert last(found, 0) == []
+    found = replay_turns([turn(calls=(Call("a", "look", "{}", "1"),)), turn()])
+    assert [one.role for one in take_last(found, 4)] == ["user", "assistant"]
+    assert take_last(found, 0) == []
 
 
 # --- what makes each of them what it is -----------------------------------------------------------------------------
@@ -182,12 +186,12 @@ def users(found: Sequence[ChatMessage]) -> list[str]:
 
 
 def test_recency_gives_the_last_twenty_turns_and_stores_nothing() -> None:
-    with stage(recency) as here:
+    with stage(RecencyProvider) as here:
         waking = here.wake("one")
         for number in range(30):
             here.turn(waking, f"message {number}")
         assert users(here.provider.recall("anything")) == [f"message {number}" for number in range(10, 30)]
-        store = here.surroundings.room.store
+        store = here.context.room.store
         assert store.memories.count(Filter()) == 0
 
 
@@ -201,7 +205,7 @@ def chatter(here: Stage, waking: Waking, first: str) -> None:
 
 
 def test_semantic_finds_what_left_the_window_with_two_before_and_one_after() -> None:
-    with stage(semantic) as here:
+    with stage(SemanticProvider) as here:
         waking = here.wake("one")
         chatter(here, waking, "My boat is called Argo.")
         found = here.provider.recall("what is my boat called?")
@@ -217,10 +221,10 @@ def test_semantic_finds_what_left_the_window_with_two_before_and_one_after() -> 
 
 
 def test_semantic_stays_within_the_session_unless_told_to_reach_further() -> None:
-    def reaching(surroundings: Surroundings) -> MemoryProvider:
-        return semantic(Surroundings(surroundings.room, surroundings.embedder, {"reach": "all"}))
+    def reaching(context: ProviderContext) -> MemoryProvider:
+        return SemanticProvider(ProviderContext(context.room, context.embedder, {"reach": "all"}))
 
-    for make, finds in ((semantic, False), (reaching, True)):
+    for make, finds in ((SemanticProvider, False), (reaching, True)):
         with stage(make) as here:
             here.turn(here.wake("one"), "My boat is called Argo.")
             here.provider.on_sleep()
@@ -229,14 +233,14 @@ def test_semantic_stays_within_the_session_unless_told_to_reach_further() -> Non
 
 
 def test_each_waking_is_a_thread_and_a_session_reads_all_of_its_own() -> None:
-    with stage(semantic) as here:
+    with stage(SemanticProvider) as here:
         first = here.wake("one")
         chatter(here, first, "My boat is called Argo.")
         here.provider.on_sleep()
         second = here.wake("one")
         assert second.thread != first.thread
         here.turn(second, "Good morning.")
-        sessions = {one.id for one in here.surroundings.room.store.sessions.page(limit=9)}
+        sessions = {one.id for one in here.context.room.store.sessions.page(limit=9)}
         assert sessions == {first.thread, second.thread}
         assert "Argo" in here.provider.recall("what is my boat called?")[-1].content
 
@@ -247,8 +251,8 @@ def test_with_semantic_recall_off_no_model_is_asked_for_anything() -> None:
             raise AssertionError("a model was loaded")
 
     with recollect.open(":memory:", embedder=Untouchable()) as memory:
-        around = Surroundings(memory.dialogue, Untouchable(), {"semantic_recall": "off"})
-        here = Stage(around, semantic)
+        around = ProviderContext(memory.dialogue, Untouchable(), {"semantic_recall": "off"})
+        here = Stage(around, SemanticProvider)
         waking = here.wake("one")
         chatter(here, waking, "My boat is called Argo.")
         assert all("<recollect-memory" not in one.content for one in here.provider.recall("boat"))
@@ -257,11 +261,11 @@ def test_with_semantic_recall_off_no_model_is_asked_for_anything() -> None:
 
 def test_an_option_with_an_unknown_value_is_refused(memory: Recollect) -> None:
     with pytest.raises(UnknownChoice, match="semantic_recall"):
-        semantic(Surroundings(memory.dialogue, None, {"semantic_recall": "perhaps"}))
+        SemanticProvider(ProviderContext(memory.dialogue, None, {"semantic_recall": "perhaps"}))
 
 
 def test_recollect_brings_facts_of_other_sessions_and_what_was_taught(memory: Recollect) -> None:
-    here = Stage(Surroundings(memory.dialogue), everything)
+    here = Stage(ProviderContext(memory.dialogue), RecollectProvider)
     memory.remember("Run make gen before the tests.", kind="gotcha")
     here.turn(here.wake("one"), "My boat is called Argo.")
     here.provider.on_sleep()
@@ -280,7 +284,7 @@ def test_recollect_briefs_nobody_on_what_small_talk_hardly_touches(memory: Recol
         memory.remember(
             f"The build of module{number} needs a flag called number{number} in its settings.", kind="gotcha"
         )
-    here = Stage(Surroundings(memory.dialogue), everything)
+    here = Stage(ProviderContext(memory.dialogue), RecollectProvider)
     here.wake("one")
     asked = here.provider.recall("which flag does the build of module7 need?")
     assert "module7" in asked[-1].content
@@ -289,7 +293,7 @@ def test_recollect_briefs_nobody_on_what_small_talk_hardly_touches(memory: Recol
 
 
 def test_recollect_keeps_what_was_said_as_evidence_but_no_results_of_tools(memory: Recollect) -> None:
-    here = Stage(Surroundings(memory.dialogue), everything)
+    here = Stage(ProviderContext(memory.dialogue), RecollectProvider)
     here.turn(here.wake("one"), "Look it up.", "Done.", [Call("a", "look", "{}", "a secret result")])
     assert [one.content for one in memory.sessions.episodes("one")] == ["Look it up.", "Done."]
 
@@ -298,7 +302,7 @@ def test_recollect_keeps_what_was_said_as_evidence_but_no_results_of_tools(memor
 
 
 def test_working_memory_is_kept_by_section_and_lets_go(memory: Recollect) -> None:
-    working = Working(memory.dialogue)
+    working = WorkingMemory(memory.dialogue)
     assert working.text() is None
     working.update("goals", add=["Ship the boat", "ship  the BOAT", "Paint it"])
     working.update("contacts", add=["Ada, ada@example.org"])
@@ -307,17 +311,17 @@ def test_working_memory_is_kept_by_section_and_lets_go(memory: Recollect) -> Non
 
 
 def test_working_memory_is_bounded_and_holds_no_secret(memory: Recollect) -> None:
-    working = Working(memory.dialogue)
+    working = WorkingMemory(memory.dialogue)
     working.update("facts", add=[f"number {n} " + "x" * 900 for n in range(40)])
     kept = memory.store.working.sections()["facts"]
-    assert len(kept) == ITEMS
-    assert all(len(item) <= ITEM for item in kept)
+    assert len(kept) == MAX_ITEMS
+    assert all(len(item) <= MAX_ITEM_CHARS for item in kept)
     working.update("projects", add=["the key is ghp_" + "x7K2m9Q4" * 4 + "Zr81"])
     assert "x7K2m9Q4" not in (working.text() or "")
 
 
 def test_a_section_that_is_none_is_refused(memory: Recollect) -> None:
     with pytest.raises(UnknownChoice, match="moods"):
-        Working(memory.dialogue).update("moods", add=["grim"])
+        WorkingMemory(memory.dialogue).update("moods", add=["grim"])
     with pytest.raises(InvalidField):
-        Working(memory.dialogue).tool()(section="moods")
+        WorkingMemory(memory.dialogue).tool()(section="moods")

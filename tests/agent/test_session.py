@@ -245,7 +245,7 @@ def test_an_error_or_a_hang_reaches_no_host_and_gathers_no_threads(
     assert session.before(call(ActionType.EDIT, "a.py")) == ""
     assert any("StoreClosed" in note for note in session.notes)
     release = threading.Event()
-    monkeypatch.setattr("recollect.agent.session.reader", lambda ground: release.wait(30))
+    monkeypatch.setattr("recollect.agent.session.reader", lambda context: release.wait(30))
     before = threading.active_count()
     answers = [session.before(call(ActionType.EDIT, "a.py", id=str(number))) for number in range(20)]
     assert answers == [""] * 20

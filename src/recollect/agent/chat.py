@@ -1,4 +1,6 @@
-"""The agent loop: wake, then for each message recall, ask, call tools, answer, remember; then sleep.
+"""Conversations with a language model that remembers: `memory.chats`, and the loop of each chat.
+
+Wake, then for each message recall, ask, call tools, answer, remember; then sleep.
 
 A turn is in the operational store before anybody is asked, each call when it has returned, the answer before anything
 else is done with it. Whatever happens in between (a model that is down, a budget that is spent, Ctrl-C, a provider
@@ -12,32 +14,44 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.agent.providers import MemoryProvider, ToolProvider, WorkingMemoryProvider
-from recollect.agent.providers.replay import clip
+from recollect.agent.providers import MemoryProvider, ProviderContext, ProviderInfo, ToolProvider, WorkingMemoryProvider
+from recollect.agent.providers.shipped import clip
 from recollect.core.chat import ChatMessage, Request, ToolSpec
-from recollect.core.errors import EmptyContent, InvalidField, RecollectError
+from recollect.core.errors import (
+    EmptyContent,
+    InvalidField,
+    ModelCannotChat,
+    NoModel,
+    NotFound,
+    RecollectError,
+    SessionNotFound,
+)
 from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.core.text import clean, require_storable
 from recollect.core.turns import Call, Turn, TurnState, Waking
-from recollect.dialogue.tools import Tool
-from recollect.models.port import ChatModel, Heard, Reply
+from recollect.dialogue.policy import SESSION_NAME
+from recollect.dialogue.room import Room
+from recollect.dialogue.tools import Tool, agent_tools
+from recollect.embed.port import Embedder
+from recollect.models.port import ChatModel, Heard, Model, Reply
 from recollect.privacy.fence import WORKING_LIMIT, fence_text
 from recollect.privacy.scan import redact
 from recollect.store.store import Store
 
-STEPS = 8  # answers with tool calls in one turn; the next one has to do without tools
+MAX_STEPS = 8  # answers with tool calls in one turn; the next one has to do without tools
 ANSWER_TOKENS = 2_000  # of one answer
-RESULT = 16_000  # characters of a tool's result that the model is shown
-INPUT = 400_000  # characters of one message: more is a document
+MAX_RESULT_CHARS = 16_000  # characters of a tool's result that the model is shown
+MAX_INPUT_CHARS = 400_000  # characters of one message: more is a document
 SYSTEM = (Path(__file__).with_name("prompts") / "chat.txt").read_text(encoding="utf-8").strip()
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class ChatSetup:
     """What a chat is made of."""
 
     store: Store
@@ -52,7 +66,7 @@ class Setup:
 
 
 @dataclass(slots=True)
-class _Work:
+class _OpenTurn:
     """A turn in the making."""
 
     turn: Turn
@@ -63,7 +77,7 @@ class _Work:
 class Chat:
     """One waking of a session. Use it in a `with` block: leaving it puts the session to sleep."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: ChatSetup) -> None:
         self._setup = setup
         self._store = setup.store
         self._provider = setup.provider
@@ -83,8 +97,8 @@ class Chat:
         self._waking = Waking(self.session, self._setup.identity("wake", at), self._setup.agent, at)
         self._store.turns.close_open(self.session, thread=self._waking.thread, at=at)
         waking = self._waking
-        self._guarded(self._provider.init, self.notes)
-        self._guarded(lambda: self._provider.on_wake(waking), self.notes)
+        self._guard(self._provider.init, self.notes)
+        self._guard(lambda: self._provider.on_wake(waking), self.notes)
         return self._store.turns.count(session=self.session)
 
     def sleep(self) -> None:
@@ -92,8 +106,8 @@ class Chat:
         if self._waking is None:
             return
         self._waking = None
-        self._guarded(self._provider.on_sleep, self.notes)
-        self._guarded(self._provider.close, self.notes)
+        self._guard(self._provider.on_sleep, self.notes)
+        self._guard(self._provider.close, self.notes)
 
     def __enter__(self) -> Chat:
         self.wake()
@@ -109,10 +123,10 @@ class Chat:
 
         With `heard`, the answer is told piece by piece as it comes.
         """
-        words = _words(text)
-        work = _Work(self._begun(words))
+        words = _clean_message(text)
+        work = _OpenTurn(self._begin(words))
         try:
-            answer = self._answered(words, work, heard)
+            answer = self._answer(words, work, heard)
         except KeyboardInterrupt:
             self._end(work, "interrupted", "".join(work.heard), "interrupted by the user")
             raise
@@ -121,7 +135,7 @@ class Chat:
             raise
         return self._end(work, "done", answer.text, "")
 
-    def _begun(self, words: str) -> Turn:
+    def _begin(self, words: str) -> Turn:
         if self._waking is None:
             self.wake()
         assert self._waking is not None
@@ -138,52 +152,52 @@ class Chat:
         self._store.turns.put(turn)
         return turn
 
-    def _answered(self, words: str, work: _Work, heard: Heard | None) -> Reply:
+    def _answer(self, words: str, work: _OpenTurn, heard: Heard | None) -> Reply:
         model = self._setup.model()
         work.turn = work.turn.having(model=model.model)
         tools = {tool.name: tool for tool in self._tools(work)}
         messages = self._messages(words, work)
-        for step in range(STEPS + 1):
+        for step in range(MAX_STEPS + 1):
             work.heard.clear()
-            offered = [_spec(tool) for tool in tools.values()] if step < STEPS else []
-            reply = model.chat(messages, tools=offered, most=ANSWER_TOKENS, heard=_both(work.heard, heard))
+            offered = list(map(_to_spec, tools.values())) if step < MAX_STEPS else []
+            reply = model.chat(messages, tools=offered, most=ANSWER_TOKENS, heard=_tee(work.heard, heard))
             work.turn = work.turn.having(
                 tokens_in=work.turn.tokens_in + reply.usage.input, tokens_out=work.turn.tokens_out + reply.usage.output
             )
-            if not reply.requests or step == STEPS:
+            if not reply.requests or step == MAX_STEPS:
                 return reply
             if heard is not None and reply.text:
                 heard("\n")
             messages.append(ChatMessage("assistant", reply.text, reply.requests))
-            for place, request in enumerate(reply.requests):
-                result = self._call(request, tools, work, step=step, said=reply.text if place == 0 else "")
+            for index, request in enumerate(reply.requests):
+                result = self._call(request, tools, work, step=step, said=reply.text if index == 0 else "")
                 messages.append(ChatMessage("tool", result, answers=request.id))
         raise AssertionError("the last step always returns")
 
-    def _messages(self, words: str, work: _Work) -> list[ChatMessage]:
+    def _messages(self, words: str, work: _OpenTurn) -> list[ChatMessage]:
         recalled: list[ChatMessage] = []
-        self._guarded(lambda: recalled.extend(self._provider.recall(words)), work.notes)
-        return together([ChatMessage("system", self._system(work)), *recalled, ChatMessage("user", words)])
+        self._guard(lambda: recalled.extend(self._provider.recall(words)), work.notes)
+        return merge_user_messages([ChatMessage("system", self._system(work)), *recalled, ChatMessage("user", words)])
 
-    def _system(self, work: _Work) -> str:
+    def _system(self, work: _OpenTurn) -> str:
         kept: list[str] = []
         provider = self._provider
         if isinstance(provider, WorkingMemoryProvider):
-            self._guarded(lambda: kept.append(provider.working_memory() or ""), work.notes)
+            self._guard(lambda: kept.append(provider.working_memory() or ""), work.notes)
         block = fence_text("".join(kept), nonce=self._nonce, limit=WORKING_LIMIT)
         return f"{self._setup.system}\n\nKept in mind:\n{block}".strip() if block else self._setup.system
 
-    def _tools(self, work: _Work) -> list[Tool]:
+    def _tools(self, work: _OpenTurn) -> list[Tool]:
         found = list(self._setup.tools)
         provider = self._provider
         if found and isinstance(provider, ToolProvider):
-            self._guarded(lambda: found.extend(provider.tools()), work.notes)
+            self._guard(lambda: found.extend(provider.tools()), work.notes)
         return found
 
-    def _call(self, request: Request, tools: Mapping[str, Tool], work: _Work, *, step: int, said: str) -> str:
+    def _call(self, request: Request, tools: Mapping[str, Tool], work: _OpenTurn, *, step: int, said: str) -> str:
         """The result of one call, kept before the model is told of it."""
         started = time.monotonic()
-        result, failed = called(request, tools)
+        result, failed = call_tool(request, tools)
         call = Call(
             id=request.id,
             name=request.name,
@@ -198,17 +212,17 @@ class Chat:
         work.turn = work.turn.having(calls=(*work.turn.calls, call))
         return result
 
-    def _end(self, work: _Work, state: TurnState, output: str, note: str) -> Turn:
+    def _end(self, work: _OpenTurn, state: TurnState, output: str, note: str) -> Turn:
         told = redact(clean(output.replace("\0", ""))[0]).text
         ended = work.turn.having(state=state, output=told, note=note, ended_at=self._now())
         self._store.turns.put(ended)
-        self._guarded(lambda: self._provider.save_turn(ended), work.notes)
+        self._guard(lambda: self._provider.save_turn(ended), work.notes)
         if work.notes:
             ended = ended.having(note="; ".join([note, *work.notes]).strip("; "))
             self._store.turns.put(ended)
         return ended
 
-    def _guarded(self, act: Callable[[], object], notes: list[str]) -> None:
+    def _guard(self, act: Callable[[], object], notes: list[str]) -> None:
         try:
             act()
         except Exception as error:  # a provider is a stranger's code: whatever it raises, the conversation goes on
@@ -218,7 +232,97 @@ class Chat:
         return whole_ms(self._setup.clock())
 
 
-def together(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+class Chats:
+    """Opens chats with any provider, and reads back what was said in them."""
+
+    def __init__(
+        self,
+        room: Room,
+        *,
+        embedder: Embedder | None,
+        provider: Callable[[str, ProviderContext], MemoryProvider],
+        offers: Callable[[], Sequence[ProviderInfo]],
+        model: Callable[[str | None], Model | None],
+        default: str,
+        options: Mapping[str, str],
+    ) -> None:
+        self._room = room
+        self._embedder = embedder
+        self._provider = provider
+        self._offers = offers
+        self._model = model
+        self._default = default
+        self._options = options
+
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """The memory providers there are, shipped ones first."""
+        return tuple(self._offers())
+
+    def open(
+        self,
+        *,
+        memory: str | None = None,
+        session: str | None = None,
+        model: str | None = None,
+        tools: bool = True,
+        system: str = SYSTEM,
+        options: Mapping[str, str] | None = None,
+    ) -> Chat:
+        """A chat that is still asleep; `with` wakes it. A session that exists goes on, any other name begins one."""
+        chosen = self._provider(
+            memory or self._default, ProviderContext(self._room, self._embedder, {**self._options, **(options or {})})
+        )
+        name = self._session_name(session)
+        asked = self._model(model)
+
+        def chosen_model() -> ChatModel:
+            if asked is None:
+                raise NoModel("A chat")
+            governed = asked("chat", name)
+            if not isinstance(governed, ChatModel):
+                raise ModelCannotChat(governed.model)
+            return governed
+
+        return Chat(
+            ChatSetup(
+                store=self._room.store,
+                provider=chosen,
+                model=chosen_model,
+                clock=self._room.clock,
+                identity=self._room.identity,
+                session=name,
+                agent=self._room.actor,
+                tools=(*agent_tools(lambda: self._room), _clock_tool(self._room)) if tools else (),
+                system=system,
+            )
+        )
+
+    def turns(self, *, session: str | None = None, limit: int = 20) -> tuple[Turn, ...]:
+        """The last turns, of one session when it is named, oldest of them first."""
+        store = self._room.store
+        found = tuple(store.turns.recent(session=session, limit=limit))
+        if session is not None and not found and not store.turns.count(session=session):
+            raise SessionNotFound(session)
+        return found
+
+    def last_session(self) -> str:
+        """The session that was spoken in last."""
+        store = self._room.store
+        found = store.turns.last_session()
+        if found is None:
+            raise NotFound("No chat was held yet.", hint="`recollect chat` begins one.")
+        return found
+
+    def _session_name(self, session: str | None) -> str:
+        if session is None:
+            return str(self._room.identity("chat", self._room.now()))
+        name = clean(require_storable(session, "session"))[0].replace("\n", " ")
+        if not name or len(name) > SESSION_NAME:
+            raise InvalidField("session", f"{session[:40]!r} is not a name of 1 to {SESSION_NAME} characters")
+        return name
+
+
+def merge_user_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Messages of the user that follow each other as one: servers want the roles to alternate."""
     joined: list[ChatMessage] = []
     for message in messages:
@@ -229,7 +333,7 @@ def together(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return joined
 
 
-def called(request: Request, tools: Mapping[str, Tool]) -> tuple[str, bool]:
+def call_tool(request: Request, tools: Mapping[str, Tool]) -> tuple[str, bool]:
     """What a tool answers, as JSON for the model, and whether that is an error. Mistakes are told to the model."""
     try:
         if request.name not in tools:
@@ -242,27 +346,29 @@ def called(request: Request, tools: Mapping[str, Tool]) -> tuple[str, bool]:
         return json.dumps({"error": str(error), "hint": error.hint}, ensure_ascii=False), True
     except Exception as error:  # a tool may be a stranger's code: whatever it raises, the model is told and goes on
         return json.dumps({"error": f"{type(error).__name__}: {error}"}, ensure_ascii=False), True
-    return clip(json.dumps(answer, ensure_ascii=False, default=str), RESULT), False
+    return clip(json.dumps(answer, ensure_ascii=False, default=str), MAX_RESULT_CHARS), False
 
 
-def _words(text: str) -> str:
+def _clean_message(text: str) -> str:
     if not isinstance(text, str):
         raise InvalidField("message", f"expected a text, not {type(text).__name__}")
     words = clean(require_storable(text, "message"))[0]
     if not words:
         raise EmptyContent
-    if len(words) > INPUT:
+    if len(words) > MAX_INPUT_CHARS:
         raise InvalidField(
-            "message", f"{len(words):,} characters; one message holds at most {INPUT:,}", hint="Index it as a document."
+            "message",
+            f"{len(words):,} characters; one message holds at most {MAX_INPUT_CHARS:,}",
+            hint="Index it as a document.",
         )
     return words
 
 
-def _spec(tool: Tool) -> ToolSpec:
+def _to_spec(tool: Tool) -> ToolSpec:
     return ToolSpec(tool.name, tool.description, tool.parameters)
 
 
-def _both(kept: list[str], heard: Heard | None) -> Heard | None:
+def _tee(kept: list[str], heard: Heard | None) -> Heard | None:
     if heard is None:
         return None
 
@@ -271,3 +377,12 @@ def _both(kept: list[str], heard: Heard | None) -> Heard | None:
         heard(piece)
 
     return hear
+
+
+def _clock_tool(room: Room) -> Tool:
+    def now(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        at: datetime = room.clock()
+        return {"now": at.isoformat(timespec="seconds"), "weekday": f"{at:%A}"}
+
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    return Tool("current_time", "The date and time now, in UTC, and the day of the week.", schema, now)

@@ -17,19 +17,19 @@ from recollect.core.tokens import ESTIMATE
 from recollect.observer.foresee_files import Foreseen
 from recollect.privacy.scan import redact
 
-MOST_FILES = 12
-MOST_TOKENS = 32_000
-_MOST_BYTES = 400_000  # of one file; a longer one is data
-MOST_OF_ONE = 8_000  # tokens of one file, so that a long one leaves room for the others
-MOST_LIKELY = 5  # files that are named without being read
+MAX_FILES = 12
+MAX_TOKENS = 32_000
+_MAX_BYTES = 400_000  # of one file; a longer one is data
+MAX_TOKENS_PER_FILE = 8_000  # tokens of one file, so that a long one leaves room for the others
+MAX_NAMED = 5  # files that are named without being read
 # Score of a foreseen file from which it is named: in the earlier half of 371 real sessions over half of such files were
 # used, in the later half more. Lower, and most of what is named is noise.
-LIKELY = 2.5
-_OURS = frozenset({".recollect", ".git", ".hg", ".svn"})
+MIN_SCORE = 2.5
+_OFF_LIMITS = frozenset({".recollect", ".git", ".hg", ".svn"})
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedFile:
     """A file's text as far as it is handed over."""
 
     path: str
@@ -38,22 +38,22 @@ class Loaded:
     cut: bool = False
 
 
-def wanted(patterns: Sequence[MemorySummary]) -> list[str]:
+def list_pattern_files(patterns: Sequence[MemorySummary]) -> list[str]:
     """The files of some patterns: what is always read before what is read often, the surest pattern first."""
     listed = [name for group in ("always", "frequently") for one in patterns for name in _names(one, group)]
     return list(dict.fromkeys(listed))
 
 
-def prefetch(
+def load_files(
     root: Path,
     names: Sequence[str],
     *,
-    most_files: int = MOST_FILES,
-    most_tokens: int = MOST_TOKENS,
+    most_files: int = MAX_FILES,
+    most_tokens: int = MAX_TOKENS,
     count: Callable[[str], int] = ESTIMATE.count,
-) -> list[Loaded]:
+) -> list[LoadedFile]:
     """The files of `names` that are there and may be read, in order, as many as fit."""
-    loaded: list[Loaded] = []
+    loaded: list[LoadedFile] = []
     room = most_tokens
     for name in dict.fromkeys(names):
         if len(loaded) >= most_files or room <= 0:
@@ -61,35 +61,35 @@ def prefetch(
         text = _read(root, name)
         if text is None:
             continue
-        kept, cut = _fitting(text, min(room, MOST_OF_ONE), count)
+        kept, cut = _take_lines(text, min(room, MAX_TOKENS_PER_FILE), count)
         if kept:
             tokens = count(kept)
-            loaded.append(Loaded(name, kept, tokens, cut))
+            loaded.append(LoadedFile(name, kept, tokens, cut))
             room -= tokens
     return loaded
 
 
-def likely(root: Path, foreseen: Sequence[Foreseen], *, without: Collection[str] = ()) -> list[str]:
+def name_likely_files(root: Path, foreseen: Sequence[Foreseen], *, without: Collection[str] = ()) -> list[str]:
     """The foreseen files that are probable enough to be named and that are there, each with the first reason why."""
-    sure = [one for one in foreseen if one.score >= LIKELY and one.path not in without]
-    there = [one for one in sure if (path := confined(root, one.path)) is not None and path.is_file()]
-    return [f"{one.path} ({one.because[0]})" if one.because else one.path for one in there[:MOST_LIKELY]]
+    sure = [one for one in foreseen if one.score >= MIN_SCORE and one.path not in without]
+    there = [one for one in sure if (path := resolve_inside(root, one.path)) is not None and path.is_file()]
+    return [f"{one.path} ({one.because[0]})" if one.because else one.path for one in there[:MAX_NAMED]]
 
 
-def confined(root: Path, name: str) -> Path | None:
+def resolve_inside(root: Path, name: str) -> Path | None:
     """The file a name means, if that lies inside the project once every link is followed; else nothing."""
     if not name or "\0" in name or os.path.isabs(name) or name.startswith("~") or len(name) > 500:
         return None
     base = Path(os.path.realpath(root))
     real = Path(os.path.realpath(base / name.replace("\\", "/")))
-    if base not in real.parents or _OURS.intersection(real.relative_to(base).parts):
+    if base not in real.parents or _OFF_LIMITS.intersection(real.relative_to(base).parts):
         return None
     return real
 
 
 def _read(root: Path, name: str) -> str | None:
     """The text of a plain file; nothing for anything else, however it got there."""
-    path = confined(root, name)
+    path = resolve_inside(root, name)
     if path is None:
         return None
     try:
@@ -98,19 +98,19 @@ def _read(root: Path, name: str) -> str | None:
         return None
     try:
         state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
+        if not stat.S_ISREG(state.st_mode) or state.st_size > _MAX_BYTES:
             return None
-        data = os.read(handle, _MOST_BYTES + 1)
+        data = os.read(handle, _MAX_BYTES + 1)
     except OSError:
         return None
     finally:
         os.close(handle)
-    if b"\0" in data or len(data) > _MOST_BYTES:
+    if b"\0" in data or len(data) > _MAX_BYTES:
         return None
     return redact(data.decode("utf-8", "replace")).text
 
 
-def _fitting(text: str, room: int, count: Callable[[str], int]) -> tuple[str, bool]:
+def _take_lines(text: str, room: int, count: Callable[[str], int]) -> tuple[str, bool]:
     """As many whole lines as fit."""
     if count(text) <= room:
         return text, False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recollect.agent.ground import Ground
+from recollect.agent.context import AgentContext
 from recollect.agent.moments import CERTAIN, RELEVANT
 from recollect.core.payloads import payload_json
 from recollect.core.query import Filter, Hit, Query
@@ -16,23 +16,23 @@ from recollect.store.codec import to_ms
 from recollect.store.sqlite.hook_reader import HookReader
 
 
-def reader(ground: Ground) -> HookReader:
+def reader(context: AgentContext) -> HookReader:
     """The store of a session, read the lean way."""
     return HookReader(
-        lambda sql, params: ground.store.engine.rows(sql, params), ground.store.engine.tokens, now=now(ground)
+        lambda sql, params: context.store.engine.rows(sql, params), context.store.engine.tokens, now=now(context)
     )
 
 
-def now(ground: Ground) -> int:
-    return to_ms(ground.now())
+def now(context: AgentContext) -> int:
+    return to_ms(context.now())
 
 
-def searching(ground: Ground, quick: HookReader, *, phase: Phase | None = None) -> Search:
+def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None = None) -> Search:
     """A search whose relevance is the share of words, or what recall is certain of where the words differ."""
 
     def search(text: str, kinds: Iterable[str], most: int) -> list[MemorySummary]:
         query = Query(text, k=most, filter=Filter(kinds=frozenset(kinds)), phase=phase, explicit=False)
-        hits = ground.recall(query, UNBOUNDED).hits
+        hits = context.recall(query, UNBOUNDED).hits
         shares = quick.shares(text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits])
         return [
             known_of(hit.memory, confidence=hit.confidence, relevance=max(share, RELEVANT if _certain(hit) else 0.0))

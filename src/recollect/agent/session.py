@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from recollect.agent import builders, calibrate, relay, workstate
+from recollect.agent import stages
+from recollect.agent.context import AgentContext
 from recollect.agent.experiment import NAME as ARM
 from recollect.agent.experiment import chosen_arm
-from recollect.agent.ground import Ground
 from recollect.agent.inject import Teller
 from recollect.agent.moments import (
     BEFORE,
@@ -31,7 +31,7 @@ from recollect.agent.moments import (
     shown,
     speaks,
 )
-from recollect.agent.prefetch import MOST_LIKELY, MOST_OF_ONE, likely, prefetch, wanted
+from recollect.agent.prefetch import MAX_NAMED, MAX_TOKENS_PER_FILE, list_pattern_files, load_files, name_likely_files
 from recollect.agent.recalled import known_of, now, reader, searching
 from recollect.agent.settle import folder_of, settle
 from recollect.agent.spool import Spool
@@ -53,25 +53,25 @@ from recollect.store.injections import Told
 _RECENT = 12  # calls since the last step that are remembered
 _FAILED = 32  # failed calls that are remembered until their result is asked about
 _NOTES = 50
-_LONGEST_FILE = 8 * MOST_OF_ONE  # letters; the tokens were counted before
+_LONGEST_FILE = 8 * MAX_TOKENS_PER_FILE  # letters; the tokens were counted before
 
 
 class AgentSession:
     """Memory beside one working agent. Safe to use from several threads of a host."""
 
-    def __init__(self, ground: Ground, session: str, *, host: str = "", arm: str | None = None) -> None:
-        self._ground = ground
+    def __init__(self, context: AgentContext, session: str, *, host: str = "", arm: str | None = None) -> None:
+        self._context = context
         self._notes: deque[str] = deque(maxlen=_NOTES)
         self.session = session
         self.host = host
-        self.arm = chosen_arm(arm or ground.store.meta(ARM), session, ground.store.project)
-        self.level = level_of(ground.store)
+        self.arm = chosen_arm(arm or context.store.meta(ARM), session, context.store.project)
+        self.level = level_of(context.store)
         self.watch, self._situation = self._watching()
         self.phase: Phase | None = None
         self.work_unit: WorkUnit | None = None
-        self._began = now(ground)
-        folder = folder_of(ground.store)
-        self._spool = None if folder is None or ground.store.engine.read_only else Spool(folder, session)
+        self._began = now(context)
+        folder = folder_of(context.store)
+        self._spool = None if folder is None or context.store.engine.read_only else Spool(folder, session)
         self._given: set[str] = set()
         self._told: list[Told] = []
         self._said: dict[tuple[str, str], str] = {}  # what was answered at the beginning stays as it is
@@ -93,7 +93,7 @@ class AgentSession:
     def at_work(self, stage: str = "", **unit: str | None) -> None:
         """Say what the agent is doing, in the words of the methodology: its stage, and the piece of work by its levels
         (`spec="12", subtask="3"`). What is asked from then on is weighed for that phase, and kept with that work."""
-        methodology = self._ground.methodology
+        methodology = self._context.methodology
         self.phase = methodology.phase(stage) if stage else None
         self.work_unit = methodology.work_unit(**unit)
 
@@ -135,25 +135,25 @@ class AgentSession:
 
     def planner(self, task: str, modules: Sequence[str] = ()) -> str:
         """What a plan should know: how far off plans were, dead ends, what depends on what, outcomes, recipes."""
-        return self._built(builders.PLANNER, builders.PLANNING, task, modules)
+        return self._built(stages.PLANNER, stages.PLANNER_MOMENT, task, modules)
 
     def coder(self, task: str, modules: Sequence[str] = (), files: Sequence[str] = ()) -> str:
         """What a coder should know: traps of its modules and files, and the files such work usually needs."""
-        return self._built(builders.CODER, builders.CODING, task, modules, files, prefetching=True)
+        return self._built(stages.CODER, stages.CODER_MOMENT, task, modules, files, prefetching=True)
 
     def reviewer(self, task: str, modules: Sequence[str] = (), files: Sequence[str] = ()) -> str:
         """What a review should look at: what was observed to break, error patterns, requirements."""
-        return self._built(builders.REVIEWER, builders.REVIEWING, task, modules, files)
+        return self._built(stages.REVIEWER, stages.REVIEWER_MOMENT, task, modules, files)
 
     def taken_over(self, stage: str, *, sessions: Sequence[str], source: str | None = None) -> str:
         """What earlier sessions of the work hand to this stage, as far as the methodology lets it pass."""
 
         def told(teller: Teller) -> str:
-            ground = self._ground
-            memories = relay.handed(ground.store, ground.methodology, stage, sessions=sessions, source=source)
+            context = self._context
+            memories = stages.find_relayed(context.store, context.methodology, stage, sessions=sessions, source=source)
             kept = [one for one in memories if one.id not in self._given]
             claimed = self._claim([known_of(one, confidence=one.confidence) for one in kept], "relay")
-            text = ground.methodology.relay_text([one for one in kept if one.id in {k.id for k in claimed}], stage)
+            text = context.methodology.relay_text([one for one in kept if one.id in {k.id for k in claimed}], stage)
             return block([item(1, "handed over", text)], nonce=_nonce()) if text else ""
 
         return self._at(FIRST_MESSAGE, told)
@@ -161,10 +161,10 @@ class AgentSession:
     def step_limit(self, base: int, modules: Sequence[str] = ()) -> int:
         """How many steps to allow: `base`, scaled by how many such work really took. `base` when nothing is known."""
         try:
-            quick = reader(self._ground)
+            quick = reader(self._context)
             known = quick.about(modules, {"task_calibration"}, limit=20, facet="module") if modules else []
             sound = [one for one in known if not one.tainted]
-            return calibrate.step_limit(base, calibrate.ratio_of(sound, self._ground.methodology.name))
+            return stages.scale_step_limit(base, stages.measure_step_ratio(sound, self._context.methodology.name))
         except Exception as trouble:  # never into the host
             self._note(f"step_limit: {type(trouble).__name__}: {trouble}")
             return base
@@ -192,7 +192,7 @@ class AgentSession:
         try:
             parsed = parse_payload("work_state", state)
             if isinstance(parsed, WorkState):
-                workstate.keep(self._ground, parsed, session=self.session, unit=self.work_unit, stated=True)
+                stages.keep_work_state(self._context, parsed, session=self.session, unit=self.work_unit, stated=True)
         except Exception as trouble:  # never into the host
             self._note(f"work_state: {type(trouble).__name__}: {trouble}")
 
@@ -232,9 +232,9 @@ class AgentSession:
 
         def work() -> None:
             try:
-                quick = reader(self._ground)
+                quick = reader(self._context)
                 given = self._told_before()
-                search = None if moment.interrupts else searching(self._ground, quick, phase=self.phase)
+                search = None if moment.interrupts else searching(self._context, quick, phase=self.phase)
                 teller = Teller(quick, session=self.session, level=self.level, given=given, search=search)
                 answer.append(tell(teller))
             except Exception as trouble:  # never into the host
@@ -253,7 +253,7 @@ class AgentSession:
         return answer[0] if answer else ""
 
     def _told_before(self) -> set[str]:
-        store = self._ground.store
+        store = self._context.store
         given = {one.memory for one in store.injections.of(self.session)} if not self._given else set()
         if self._spool is not None:
             given |= self._spool.story().given
@@ -263,7 +263,7 @@ class AgentSession:
     def _claim(self, chosen: Sequence[MemorySummary], moment: str) -> list[MemorySummary]:
         """Those that no other process of the session told meanwhile."""
         ids = [known.id for known in chosen if known.id not in self._given]
-        at = now(self._ground)
+        at = now(self._context)
         if self._spool is not None and ids:
             ids = self._spool.claim(ids, moment, at)
         self._given.update(ids)
@@ -281,21 +281,21 @@ class AgentSession:
         return block(items, nonce=_nonce())
 
     def _files(self, teller: Teller, prompt: str, files: Sequence[str], after: int) -> list[str]:
-        root = self._ground.root
+        root = self._context.root
         if root is None:
             return []
         patterns = self._claim(teller.prefetch(prompt, files), "prefetch")
-        loaded = prefetch(root, wanted(patterns))
+        loaded = load_files(root, list_pattern_files(patterns))
         texts = [(f"file {one.path} (usually needed{', first part' if one.cut else ''})", one.text) for one in loaded]
-        observer = None if self.level == CAUTIOUS else self._ground.observer
-        foreseen = [] if observer is None else observer.foresee(prompt, k=MOST_LIKELY)
-        if names := likely(root, foreseen, without=[*files, *(one.path for one in loaded)]):
+        observer = None if self.level == CAUTIOUS else self._context.observer
+        foreseen = [] if observer is None else observer.foresee(prompt, k=MAX_NAMED)
+        if names := name_likely_files(root, foreseen, without=[*files, *(one.path for one in loaded)]):
             texts.append(("files that are probably needed, by earlier sessions", "\n".join(names)))
         return [item(after + number, *one, limit=_LONGEST_FILE) for number, one in enumerate(texts, 1)]
 
     def _built(
         self,
-        sections: Sequence[builders.Section],
+        sections: Sequence[stages.Section],
         moment: Moment,
         task: str,
         modules: Sequence[str],
@@ -304,8 +304,8 @@ class AgentSession:
         prefetching: bool = False,
     ) -> str:
         def tell(teller: Teller) -> str:
-            chosen = builders.gathered(
-                reader(self._ground),
+            chosen = stages.choose_for_stage(
+                reader(self._context),
                 sections,
                 moment,
                 task=task,
@@ -327,11 +327,11 @@ class AgentSession:
             self._recent.append(call)
 
     def _keep_state(self, outcome: Outcome) -> None:
-        state = None if outcome is Outcome.SUCCESS else workstate.drawn(self._last_words)
+        state = None if outcome is Outcome.SUCCESS else stages.extract_work_state(self._last_words)
         if state is not None:
             outside = self.watch.outside
-            workstate.keep(
-                self._ground,
+            stages.keep_work_state(
+                self._context,
                 state,
                 session=self.session,
                 unit=self.work_unit,
@@ -339,12 +339,12 @@ class AgentSession:
             )
 
     def _learn(self, outcome: Outcome) -> None:
-        observer = self._ground.observer
-        if observer is not None and self.watch.events > 1 and not self._ground.store.engine.read_only:
+        observer = self._context.observer
+        if observer is not None and self.watch.events > 1 and not self._context.store.engine.read_only:
             observer.finish(self.watch)
 
     def _settle(self, outcome: Outcome) -> None:
-        store, hand = self._ground.store, self._ground.hand()
+        store, hand = self._context.store, self._context.hand()
         if store.engine.read_only:
             return
         with store.engine.write(durable=False):
@@ -357,7 +357,7 @@ class AgentSession:
 
     def _watching(self) -> tuple[Watch, Situation]:
         """What watches the session, and where it stands; without what earlier ones taught when that cannot be had."""
-        observer = self._ground.observer
+        observer = self._context.observer
         try:
             if observer is not None:
                 return observer.watch(self.session, host=self.host), observer.situation()
@@ -367,7 +367,7 @@ class AgentSession:
 
     def _foresaw(self, call: ToolCall) -> str:
         """A warning from what calls like this met before. Nobody confirmed it, so careful projects are not told."""
-        observer = self._ground.observer
+        observer = self._context.observer
         if observer is None or self.level == CAUTIOUS:
             return ""
         given, feared = self._foreseen
@@ -378,7 +378,7 @@ class AgentSession:
             id, marks = match.pattern.id, match.pattern.fingerprints
             given.add(id)
             feared |= marks
-            if self._spool is None or self._spool.warn(id, marks, now(self._ground)):
+            if self._spool is None or self._spool.warn(id, marks, now(self._context)):
                 return told(match, nonce=_nonce())
         return ""
 

@@ -1,8 +1,8 @@
 """The suite a memory provider has to pass. For pytest, subclass `ProviderConformance` and say how yours is made:
 
     class TestMine(ProviderConformance):
-        def make(self, surroundings):
-            return MyProvider(surroundings)
+        def make(self, context):
+            return MyProvider(context)
 
 Without pytest, `conformance(make)` gives every claim that does not hold, with the reason. Each gets a fresh store.
 """
@@ -17,13 +17,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from recollect import wiring
-from recollect.agent.providers import (
-    Make,
-    MemoryProvider,
-    Surroundings,
-    ToolProvider,
-    WorkingMemoryProvider,
-)
+from recollect.agent.providers import MakeProvider, MemoryProvider, ProviderContext, ToolProvider, WorkingMemoryProvider
 from recollect.core.chat import ChatMessage
 from recollect.core.errors import RecollectError
 from recollect.core.turns import Call, Turn, Waking
@@ -39,19 +33,19 @@ _START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 class Stage:
     """A fresh store with a provider on it, and an agent loop reduced to what a provider sees of it."""
 
-    surroundings: Surroundings
-    make: Make
+    context: ProviderContext
+    make: MakeProvider
     provider: MemoryProvider = field(init=False)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
-        self.provider = self.make(self.surroundings)
+        self.provider = self.make(self.context)
         self.provider.init()
 
     def again(self) -> None:
         """Another process: a new provider on the same store."""
         self.provider.close()
-        self.provider = self.make(self.surroundings)
+        self.provider = self.make(self.context)
         self.provider.init()
 
     def wake(self, session: str) -> Waking:
@@ -76,7 +70,7 @@ class Stage:
             state="done",
             ended_at=at + timedelta(seconds=1),
         )
-        store = self.surroundings.room.store
+        store = self.context.room.store
         store.turns.put(turn)
         for place, call in enumerate(calls):
             store.turns.put_call(turn.id, place, call)
@@ -85,11 +79,11 @@ class Stage:
 
 
 @contextmanager
-def stage(make: Make) -> Iterator[Stage]:
+def stage(make: MakeProvider) -> Iterator[Stage]:
     """A fresh store in memory with a provider on it."""
     embedder = WordEmbedder()
     with wiring.open(":memory:", project="conformance", actor="tester", embedder=embedder) as memory:
-        ready = Stage(Surroundings(memory.dialogue, embedder), make)
+        ready = Stage(ProviderContext(memory.dialogue, embedder), make)
         try:
             yield ready
         finally:
@@ -104,7 +98,7 @@ class Broken:
     why: str
 
 
-def conformance(make: Make) -> list[Broken]:
+def conformance(make: MakeProvider) -> list[Broken]:
     """Every claim of the suite that does not hold for a provider; none when all do."""
     suite = _Made(make)
     broken = []
@@ -120,7 +114,7 @@ def conformance(make: Make) -> list[Broken]:
 class ProviderConformance:
     """The claims. Each test is one; its name says it."""
 
-    def make(self, surroundings: Surroundings) -> MemoryProvider:
+    def make(self, context: ProviderContext) -> MemoryProvider:
         raise NotImplementedError("say how the provider is made")
 
     def test_it_has_a_name(self) -> None:
@@ -220,7 +214,7 @@ class ProviderConformance:
             here.turn(here.wake("one"), "One stone.")
             here.provider.on_sleep()
             here.provider.close()
-            found = check(here.surroundings.room.store).findings
+            found = check(here.context.room.store).findings
             _require(not found, f"the store is damaged: {found}")
 
     def test_working_memory_if_there_is_any_is_text(self) -> None:
@@ -244,11 +238,11 @@ class ProviderConformance:
 
 
 class _Made(ProviderConformance):
-    def __init__(self, make: Make) -> None:
+    def __init__(self, make: MakeProvider) -> None:
         self._make = make
 
-    def make(self, surroundings: Surroundings) -> MemoryProvider:
-        return self._make(surroundings)
+    def make(self, context: ProviderContext) -> MemoryProvider:
+        return self._make(context)
 
 
 def _said(messages: Sequence[ChatMessage]) -> str:

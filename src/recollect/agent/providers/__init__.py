@@ -1,8 +1,8 @@
 """Memory providers: what an agent loop asks for the messages to begin a turn with, and tells each turn when it ended.
 
 The loop knows this protocol only. It keeps every turn in the operational store itself, whichever provider is chosen.
-Third parties register a function from `Surroundings` to a provider under the entry-point group `recollect.providers`;
-`recollect.testing.providers` has the suite that says whether it keeps the promises below.
+Third parties register a function from `ProviderContext` to a provider under the entry-point group
+`recollect.providers`; `recollect.testing.providers` has the suite that says whether it keeps the promises below.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ToolProvider(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ProviderContext:
     """What a provider may use: the room of conversations with its store, an embedder if there is one, its options."""
 
     room: Room
@@ -84,11 +84,11 @@ class Surroundings:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-Make: TypeAlias = Callable[[Surroundings], MemoryProvider]
+MakeProvider: TypeAlias = Callable[[ProviderContext], MemoryProvider]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ProviderInfo:
     """A provider that can be chosen."""
 
     name: str

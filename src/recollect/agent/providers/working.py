@@ -13,11 +13,11 @@ from recollect.privacy.fence import own_words
 from recollect.privacy.scan import redact
 
 SECTIONS = ("goals", "facts", "projects", "contacts")
-ITEMS = 20  # of one section: what is kept in mind is short, or it is no longer working memory
-ITEM = 300  # characters
+MAX_ITEMS = 20  # of one section: what is kept in mind is short, or it is no longer working memory
+MAX_ITEM_CHARS = 300  # characters
 
 
-class Working:
+class WorkingMemory:
     """What is kept in mind in one store. Items are screened for secrets and for what we injected ourselves."""
 
     def __init__(self, room: Room) -> None:
@@ -43,7 +43,7 @@ class Working:
         with store.engine.write():
             kept = [item for item in store.working.sections().get(section, ()) if _folded(item) not in gone]
             unique = {_folded(item): item for item in [*kept, *fresh]}
-            items = tuple(unique.values())[-ITEMS:]
+            items = tuple(unique.values())[-MAX_ITEMS:]
             store.working.put(section, items, at=self._room.now())
         return items
 
@@ -68,7 +68,7 @@ class Working:
 
 
 def _item(text: str) -> str:
-    return excerpt(redact(clean(own_words(require_storable(text, "item")))[0]).text, ITEM)
+    return excerpt(redact(clean(own_words(require_storable(text, "item")))[0]).text, MAX_ITEM_CHARS)
 
 
 def _folded(text: str) -> str:

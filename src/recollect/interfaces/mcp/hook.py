@@ -71,13 +71,13 @@ def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     """Answered from the open memory; an event of another project is answered from its own file."""
     from recollect.agent.recalled import reader, searching  # the whole of recall: not before somebody asks
 
-    quick = reader(memory.ground)
+    quick = reader(memory.agent_context)
     here = str(memory.path)
 
     def read(path: str, *, now: int) -> HookReader:
         return quick if os.path.realpath(path) == os.path.realpath(here) else open_hook_reader(path, now=now)
 
-    return answered(host, payload, os.environ, read=read, search=searching(memory.ground, quick))
+    return answered(host, payload, os.environ, read=read, search=searching(memory.agent_context, quick))
 
 
 def _payload(given: Mapping[str, Any]) -> dict[str, Any]:

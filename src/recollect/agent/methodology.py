@@ -75,4 +75,87 @@ class Methodology:
 
     def relays_to(self, stage: str, source: str | None = None) -> tuple[Relay, ...]:
         """The transitions that end in a stage; from one other stage when it is named."""
-        return tuple(one for one in self.relays if one.target == stage and source in (None, one.source))
+        return tuple(relay for relay in self.relays if relay.target == stage and source in (None, relay.source))
+
+
+# --- those that ship -------------------------------------------------------------------------------------------------
+
+
+def native() -> Methodology:
+    """A spec is planned, split into subtasks, coded, reviewed and fixed."""
+    return Methodology(
+        name="native",
+        title="Specs and subtasks",
+        phases={
+            "planning": Phase.DEFINE,
+            "spec": Phase.DEFINE,
+            "coding": Phase.IMPLEMENT,
+            "qa_review": Phase.VALIDATE,
+            "qa_fix": Phase.REFINE,
+            "debugging": Phase.REFINE,
+            "insights": Phase.EXPLORE,
+        },
+        levels=("spec", "subtask"),
+        relays=(
+            Relay("planner", "coder"),
+            Relay("coder", "qa_reviewer"),
+            Relay("qa_reviewer", "qa_fixer", frozenset({"error_pattern", "requirement"})),
+        ),
+    )
+
+
+def bmad() -> Methodology:
+    """Analyst, product manager, architect, scrum master, developer and QA work through epics and stories."""
+    return Methodology(
+        name="bmad",
+        title="BMAD (epics and stories)",
+        phases={
+            "analysis": Phase.EXPLORE,
+            "brief": Phase.EXPLORE,
+            "prd": Phase.DEFINE,
+            "architecture": Phase.DEFINE,
+            "epic": Phase.DEFINE,
+            "story": Phase.DEFINE,
+            "development": Phase.IMPLEMENT,
+            "dev": Phase.IMPLEMENT,
+            "review": Phase.VALIDATE,
+            "qa": Phase.VALIDATE,
+            "acceptance": Phase.VALIDATE,
+            "course_correction": Phase.REFINE,
+            "fix": Phase.REFINE,
+            "retrospective": Phase.REFLECT,
+        },
+        levels=("epic", "story", "task"),
+        relays=(
+            Relay("analyst", "pm"),
+            Relay("pm", "architect", frozenset({"requirement", "decision", "preference"})),
+            Relay("architect", "sm", frozenset({"decision", "pattern", "requirement"})),
+            Relay("sm", "dev"),
+            Relay("dev", "qa"),
+            Relay("qa", "dev", frozenset({"error_pattern", "requirement", "e2e_observation"})),
+        ),
+    )
+
+
+def tdd() -> Methodology:
+    """Test-driven: red (say what should hold), green (make it hold), refactor (make it good)."""
+    return Methodology(
+        name="tdd",
+        title="Test-driven development",
+        phases={
+            "red": Phase.DEFINE,
+            "write_test": Phase.DEFINE,
+            "green": Phase.IMPLEMENT,
+            "make_pass": Phase.IMPLEMENT,
+            "run_tests": Phase.VALIDATE,
+            "refactor": Phase.REFINE,
+            "spike": Phase.EXPLORE,
+            "retro": Phase.REFLECT,
+        },
+        levels=("feature", "cycle"),
+        relays=(
+            Relay("red", "green", frozenset({"requirement", "gotcha", "dead_end"})),
+            Relay("green", "refactor", frozenset({"pattern", "gotcha", "causal_dependency"})),
+            Relay("refactor", "red"),
+        ),
+    )

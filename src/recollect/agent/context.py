@@ -19,7 +19,7 @@ from recollect.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class AgentContext:
     """Everything a part of the agent loop may need. Cheap to make: models load when recall first asks for them."""
 
     store: Store
