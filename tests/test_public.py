@@ -34,7 +34,8 @@ def test_recalling_on_the_command_line_loads_nothing_heavy(tmp_path: Path) -> No
     program = (
         "import sys; from recollect.interfaces.cli import main; "
         f"main(['recall', 'x', '--store', {str(tmp_path / 'm.db')!r}]); "
-        "heavy = {'numpy', 'pydantic', 'asyncio', 'subprocess', 'recollect.remember.remember'}; "
+        "heavy = {'numpy', 'pydantic', 'asyncio', 'subprocess', "
+        "'recollect.remember.remember', 'recollect.core.drafts'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

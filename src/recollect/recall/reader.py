@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from recollect.core.account import Account
 from recollect.core.errors import UnknownChoice
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
-from recollect.core.ledger import Entry
 from recollect.core.ports import Clock
 from recollect.core.query import MODES, Briefing, Filter, Query
 from recollect.core.records import Memory
@@ -23,6 +21,10 @@ from recollect.recall.recipes import RECIPES, UNBOUNDED, Budget
 from recollect.recall.score import confidence_now
 from recollect.store.memories import Order, Page
 from recollect.store.pair import StorePair
+
+if TYPE_CHECKING:
+    from recollect.core.account import Account
+    from recollect.core.ledger import Entry
 
 FollowUp: TypeAlias = Callable[[Sequence[MemoryId]], Sequence[str]]  # the memories to count, and what went wrong
 
@@ -143,6 +145,8 @@ class Reader:
 
     def why(self, id: str) -> Account:
         """All that is known about how we came to believe something."""
+        from recollect.core.account import Account
+
         store, found = self._stores.find(id)
         memory = store.memories.get(found)
         return Account(

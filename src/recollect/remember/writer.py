@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError
 from recollect.core.ids import MemoryId
 from recollect.core.instants import whole_ms
@@ -25,13 +24,14 @@ from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
+    from recollect.core.drafts import Draft, Receipt
     from recollect.core.links import Link
     from recollect.remember.forget import Forgotten
     from recollect.remember.passages import Cut, Kept
     from recollect.remember.undo import Undone
 
 AT_ONCE = 16  # memories that get their vectors as they are remembered; more are left to the chore
-Tie: TypeAlias = Callable[[Draft], Draft]
+Tie: TypeAlias = "Callable[[Draft], Draft]"
 
 
 class VectorMaker(Protocol):
