@@ -89,7 +89,7 @@ def filled(path: Path, count: int) -> None:
         drafts: list[Draft] = []
         for number, text in enumerate(_enough(count)):
             about = [files[number * 7 % len(files)]] if number % 3 == 0 else []
-            drafts.append(Draft(text, kind=kinds[number % len(kinds)], files=about, weighed=True))
+            drafts.append(Draft(text, kind=kinds[number % len(kinds)], files=about, skip_conflict_check=True))
             if len(drafts) == 2_000:
                 memory.remember_all(drafts)
                 drafts = []

@@ -33,8 +33,6 @@ from recollect.core.query import Filter  # noqa: E402
 from recollect.store.engine import Engine, Params  # noqa: E402
 from recollect.store.filters import where  # noqa: E402
 from recollect.store.migrate import migrate  # noqa: E402
-from recollect.store.migrations.m0002_vectors import vectors as second  # noqa: E402
-from recollect.store.migrations.steps import MIGRATIONS, Migration  # noqa: E402
 from recollect.store.spaces import Space  # noqa: E402
 from recollect.store.sqlite import ivf  # noqa: E402
 from recollect.store.sqlite.codes import units  # noqa: E402
@@ -49,7 +47,6 @@ QUESTIONS = 100
 COLD = 5  # fresh processes
 TOPICS, SUBTOPICS, LATENT = 60, 4_000, 96
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-STEPS = [*MIGRATIONS[:1], Migration(2, "vectors", second)]
 ORIGIN = f"""\
 {TOPICS} topics; up to {SUBTOPICS} subtopics around them (at least 25 vectors each), their sizes falling as rank^-0.7;
 each vector a subtopic plus noise in a latent space of {LATENT} dimensions with variances falling as rank^-0.6,
@@ -116,7 +113,7 @@ def fill(engine: Engine, first: int, count: int) -> None:
 
 def opened(path: Path) -> tuple[Engine, Vectors]:
     engine = SqliteEngine(path)
-    migrate(engine, STEPS)
+    migrate(engine)
     return engine, Vectors(engine)
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recollect.core.chores import quiet
 from recollect.core.errors import NothingToUndo
+from recollect.core.fields import EDITABLE
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
@@ -115,12 +116,14 @@ class Recollect:
         derived_from: Sequence[str] = (),
         why: str = "",
         again: bool = False,
+        user: str | None = None,
     ) -> Receipt:
         """Remember one statement. It is on disk when this returns.
 
         `kind` says what it is about, `files`, `modules` and `node` (a symbol) where it holds. `supersedes` names the
         memory it replaces, `derived_from` those it follows from. `again` says a rejected statement once more, on
-        purpose. Everything else a memory can be given is a field of `Draft`: see `remember_all`.
+        purpose. `user` keeps it for one user of an assistant. Everything else a memory can be given is a field of
+        `Draft`: see `remember_all`.
         """
         from recollect.core.drafts import Draft
         from recollect.core.scope import Source
@@ -152,7 +155,8 @@ class Recollect:
             supersedes=supersedes,
             derived_from=derived_from,
             why=why,
-            again=again,
+            override_tombstone=again,
+            user=user,
         )
         return self.writer.remember([draft])[0]
 
@@ -194,28 +198,7 @@ class Recollect:
 
         `if_revision` refuses the edit when the memory was changed since that revision was read.
         """
-        given = {
-            "content": content,
-            "kind": kind,
-            "confidence": confidence,
-            "tags": tags,
-            "files": files,
-            "modules": modules,
-            "scope": scope,
-            "visibility": visibility,
-            "event_at": event_at,
-            "valid_until": valid_until,
-            "stale_at": stale_at,
-            "node": node,
-            "entities": entities,
-            "work_unit": work_unit,
-            "payload": payload,
-            "attributes": attributes,
-            "citation": citation,
-            "decay": decay,
-            "status": status,
-        }
-        changes = {name: value for name, value in given.items() if value is not UNSET}
+        changes = {name: value for name, value in locals().items() if name in EDITABLE and value is not UNSET}
         return self.writer.edit(id, changes, why=why, if_revision=if_revision)
 
     def confirm(self, id: str, *, why: str = "") -> Memory:

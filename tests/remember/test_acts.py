@@ -253,7 +253,7 @@ def test_several_are_forgotten_together_or_not_at_all(tmp_path: Path) -> None:
         ids = [
             receipt.id
             for receipt in memory.remember_all(
-                [Draft(f"The harbour has {number} boats", weighed=True) for number in range(5)]
+                [Draft(f"The harbour has {number} boats", skip_conflict_check=True) for number in range(5)]
             )
         ]
         with pytest.raises(MemoryNotFound):
@@ -273,7 +273,11 @@ def test_several_are_forgotten_together_or_not_at_all(tmp_path: Path) -> None:
 def test_what_a_forgotten_memory_carried_along_is_gone_from_the_file(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", project="t") as memory:
         drafts = [
-            Draft(f"record {n}", attributes={"value": {"text": f"carried along by {n}: " + "word " * 40}}, weighed=True)
+            Draft(
+                f"record {n}",
+                attributes={"value": {"text": f"carried along by {n}: " + "word " * 40}},
+                skip_conflict_check=True,
+            )
             for n in range(60)
         ]
         ids = [receipt.id for receipt in memory.remember_all(drafts)]

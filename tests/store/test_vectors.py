@@ -20,8 +20,6 @@ from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.store.filters import where
 from recollect.store.migrate import migrate
-from recollect.store.migrations.m0002_vectors import vectors as second
-from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.open import open_store
 from recollect.store.spaces import Space
 from recollect.store.sqlite import ivf
@@ -33,7 +31,6 @@ np = pytest.importorskip("numpy")
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 DIMS = 16
-STEPS = [*MIGRATIONS[:1], Migration(2, "vectors", second)]
 
 
 @dataclass
@@ -71,7 +68,7 @@ def memories(engine: SqliteEngine, seqs: Sequence[int], kinds: Sequence[str] = (
 
 def opened(path: Path | None, dims: int = DIMS) -> Shelf:
     engine = SqliteEngine(path)
-    migrate(engine, STEPS)
+    migrate(engine)
     vectors = Vectors(engine)
     return Shelf(engine, vectors, vectors.activate(vectors.begin("one", dims, AT)), None)
 
@@ -540,7 +537,7 @@ def test_a_store_of_real_memories_is_migrated_and_keeps_them(path: Path) -> None
     with recollect.open(path, project="p") as memory:
         kept = memory.remember("Basalt is dark.")
     store: Store = open_store(path, Kinds())
-    migrate(store.engine, STEPS)
+    migrate(store.engine)
     vectors = Vectors(store.engine)
     space = vectors.begin("one", DIMS, AT)
     assert vectors.missing(space, 5) == [1]

@@ -100,8 +100,8 @@ class RecordStore:
             attributes={"record": mark, "message": mark, "key": list(key), "value": storable(dict(value))},
             valid_until=until,
             decay=NEVER,
-            weighed=True,  # another record that says the opposite is another record
-            again=True,
+            skip_conflict_check=True,  # another record that says the opposite is another record
+            override_tombstone=True,
             **fields,
         )
 

@@ -227,7 +227,7 @@ def keep_work_state(
                 work_unit=unit,
                 payload=state,
                 attributes={"tainted": True, "outside": tainted} if tainted else {},
-                weighed=True,
+                skip_conflict_check=True,
             )
         ]
     )[0]

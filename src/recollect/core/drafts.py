@@ -47,13 +47,14 @@ class Draft:
     span: Span | None = None
     payload: Mapping[str, Any] | Payload | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    user: str | None = None  # the one user of an assistant it belongs to
     supersedes: str | None = None
     derived_from: Sequence[str] = ()
     created_at: datetime | None = None  # None: now; set by imports only
     corrects: bool = False  # what it supersedes was wrong, not just outdated: it must not come back
-    why: str = ""  # the reason, for the ledger
-    weighed: bool = False  # the caller has settled how it stands to what is known
-    again: bool = False  # say a rejected statement once more, on purpose
+    why: str = ""  # the reason, for the log
+    skip_conflict_check: bool = False  # the caller has settled how it stands to what is known
+    override_tombstone: bool = False  # say a rejected or forgotten statement once more, on purpose
 
 
 Verdict: TypeAlias = Literal["new", "same", "supersedes", "contradicts"]

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Literal, TypeAlias, get_args
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args
 
+from recollect.core.errors import InvalidField
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
-from recollect.core.scope import SHOWN, Phase, Scope, Source, Status, Visibility
+from recollect.core.scope import SHOWN, Phase, Scope, Source, Status, Visibility, choose, share
+
+if TYPE_CHECKING:
+    from recollect.core.kinds import Kinds
 
 QueryType: TypeAlias = Literal["identifier", "structural", "semantic"]
 Mode: TypeAlias = Literal["hybrid", "keyword", "dense"]
@@ -18,31 +24,138 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 DEFAULT_K = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which memories may be answered with. Empty means no restriction, except for status."""
+Texts: TypeAlias = str | Iterable[str]  # one value, or some
+ANY_USER = "*"  # as `Filter.user`: whoever's they are, for the owner's own overview
+_NONE: frozenset[str] = frozenset()
+Word = TypeVar("Word", bound=StrEnum)
 
-    kinds: frozenset[str] = frozenset()
-    sources: frozenset[Source] = frozenset()
-    scopes: frozenset[Scope] = frozenset()
-    visibilities: frozenset[Visibility] = frozenset()
-    statuses: frozenset[Status] = SHOWN
-    files: frozenset[str] = frozenset()
-    modules: frozenset[str] = frozenset()
-    tags: frozenset[str] = frozenset()
-    documents: frozenset[str] = frozenset()  # ids of the documents a passage may come from
-    labels: frozenset[str] = frozenset()  # of the documents a passage may come from
-    types: frozenset[str] = frozenset()  # the same: semantic or procedural
-    entities: frozenset[str] = frozenset()
-    sessions: frozenset[str] = frozenset()
-    except_sessions: frozenset[str] = frozenset()
-    since: datetime | None = None
-    until: datetime | None = None
-    min_confidence: float = 0.0  # of the stored confidence; the faded one is judged when scoring
-    min_trust: float = 0.0
-    needs_review: bool | None = None
-    pinned: bool | None = None
-    as_of: datetime | None = None  # what held then: superseded statements too, if they were closed only later
+
+@dataclass(frozen=True, slots=True, init=False)
+class Filter:
+    """Which memories may be answered with. Empty means no restriction, except for status and user.
+
+    Sets may be given as one text, or as any collection of texts. What `user` names sees its own memories and those of
+    nobody in particular; without it only the latter are seen, and `ANY_USER` sees all.
+    """
+
+    kinds: frozenset[str]
+    sources: frozenset[Source]
+    scopes: frozenset[Scope]
+    visibilities: frozenset[Visibility]
+    statuses: frozenset[Status]
+    files: frozenset[str]
+    modules: frozenset[str]
+    tags: frozenset[str]
+    documents: frozenset[str]
+    labels: frozenset[str]
+    types: frozenset[str]
+    entities: frozenset[str]
+    sessions: frozenset[str]
+    except_sessions: frozenset[str]
+    since: datetime | None
+    until: datetime | None
+    min_confidence: float
+    min_trust: float
+    needs_review: bool | None
+    pinned: bool | None
+    as_of: datetime | None
+    user: str | None
+
+    def __init__(
+        self,
+        *,
+        kinds: Texts = _NONE,
+        sources: Texts = _NONE,
+        scopes: Texts = _NONE,
+        visibilities: Texts = _NONE,
+        statuses: Texts = SHOWN,
+        files: Texts = _NONE,
+        modules: Texts = _NONE,
+        tags: Texts = _NONE,
+        documents: Texts = _NONE,  # ids of the documents a passage may come from
+        labels: Texts = _NONE,  # of the documents a passage may come from
+        types: Texts = _NONE,  # the same: semantic or procedural
+        entities: Texts = _NONE,
+        sessions: Texts = _NONE,
+        except_sessions: Texts = _NONE,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        min_confidence: float = 0.0,  # of the stored confidence; the faded one is judged when scoring
+        min_trust: float = 0.0,
+        needs_review: bool | None = None,
+        pinned: bool | None = None,
+        as_of: datetime | None = None,  # what held then: superseded statements too, if they were closed only later
+        user: str | None = None,
+    ) -> None:
+        put = partial(object.__setattr__, self)
+        put("kinds", _texts(kinds, "kinds"))
+        put("sources", _words(Source, sources, "source"))
+        put("scopes", _words(Scope, scopes, "scope"))
+        put("visibilities", _words(Visibility, visibilities, "visibility"))
+        put("statuses", _words(Status, statuses, "status"))
+        put("files", _texts(files, "files"))
+        put("modules", _texts(modules, "modules"))
+        put("tags", _texts(tags, "tags"))
+        put("documents", _texts(documents, "documents"))
+        put("labels", _texts(labels, "labels"))
+        put("types", _texts(types, "types"))
+        put("entities", _texts(entities, "entities"))
+        put("sessions", _texts(sessions, "sessions"))
+        put("except_sessions", _texts(except_sessions, "except_sessions"))
+        put("since", _moment(since, "since"))
+        put("until", _moment(until, "until"))
+        put("as_of", _moment(as_of, "as_of"))
+        put("min_confidence", share(min_confidence, "min_confidence"))
+        put("min_trust", _number(min_trust, "min_trust"))
+        put("needs_review", _flag(needs_review, "needs_review"))
+        put("pinned", _flag(pinned, "pinned"))
+        if user is not None and not isinstance(user, str):
+            raise InvalidField("user", f"expected a text, not {type(user).__name__}")
+        put("user", user)
+
+    def named(self, kinds: Kinds) -> Filter:
+        """This filter with every kind by its own name, aliases resolved. A kind nobody knows is an error."""
+        names = frozenset(str(kinds.rule(kind).name) for kind in self.kinds)
+        return self if names == self.kinds else replace(self, kinds=names)
+
+
+def _texts(given: Texts, field: str) -> frozenset[str]:
+    if isinstance(given, str):
+        return frozenset((str(given),))
+    if isinstance(given, frozenset) and not given:
+        return given
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        raise InvalidField(field, f"expected a text or some texts, not {type(given).__name__}")
+    texts = frozenset(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidField(field, f"expected texts, not {type(text).__name__}")
+    return texts
+
+
+def _words(words: type[Word], given: Texts, field: str) -> frozenset[Word]:
+    return frozenset(choose(words, text, field) for text in _texts(given, field))
+
+
+def _moment(at: datetime | None, field: str) -> datetime | None:
+    """The moment, taken as UTC when it says no zone."""
+    if at is None:
+        return None
+    if not isinstance(at, datetime):
+        raise InvalidField(field, f"expected a date and time, not {type(at).__name__}")
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _number(value: float, field: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise InvalidField(field, f"{value!r} is not a number")
+    return float(value)
+
+
+def _flag(value: bool | None, field: str) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise InvalidField(field, f"expected true, false or nothing, not {type(value).__name__}")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

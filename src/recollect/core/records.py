@@ -87,6 +87,7 @@ class Memory:
     payload: Payload | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     revision: int = 1
+    user: str | None = None  # the one user of an assistant it belongs to; None: nobody in particular
 
     @property
     def happened_at(self) -> datetime:

@@ -167,7 +167,7 @@ def _drafts(said: _Said) -> list[Draft]:
             source_role=said.message.role,
             event_at=said.at,
             confidence=1.0,
-            weighed=True,  # evidence is kept whatever else was said
+            skip_conflict_check=True,  # evidence is kept whatever else was said
             attributes={**marks, "part": number, "of": of} if of > 1 else marks,
         )
         for number, part in enumerate(said.parts, start=1)

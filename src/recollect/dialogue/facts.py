@@ -202,7 +202,7 @@ def _add(fact: Extracted, room: Room, session: str | None, source: Source) -> Me
         derived_from=fact.episodes,
         attributes={"slot": fact.slot} if fact.slot else {},
         why="drawn from what was said",
-        weighed=True,
+        skip_conflict_check=True,
     )
     receipts = remember(
         [draft],

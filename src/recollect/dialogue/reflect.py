@@ -70,7 +70,7 @@ class ReflectChore:
             event_at=now,
             decay=NEVER,
             derived_from=[one.id for one in facts[:_CITED]],
-            weighed=True,
+            skip_conflict_check=True,
         )
         receipt = remember([draft], self.room.store, now=now, identity=self.room.identity, actor="reflection")[0]
         budget.take()

@@ -7,7 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recollect.core import forms
 from recollect.core.errors import RecollectError
+from recollect.core.fields import SHOWN
+from recollect.core.forms import spell
 from recollect.core.query import Briefing, Hit
 from recollect.core.records import Memory
 
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from recollect.core.drafts import Receipt
     from recollect.core.ledger import Entry
     from recollect.core.links import Link
-    from recollect.core.payloads import Payload
     from recollect.core.query import Hit
     from recollect.core.turns import Turn
     from recollect.documents.check import Checked, Conflict, Side
@@ -35,62 +37,7 @@ Json = dict[str, Any]
 
 def memory_json(memory: Memory) -> Json:
     """All of a memory but its fingerprint, which is nobody's business outside."""
-    return _filled(
-        {
-            "id": memory.id,
-            "project": memory.project,
-            "kind": memory.kind,
-            "content": memory.content,
-            "status": str(memory.status),
-            "confidence": memory.confidence,
-            "source": str(memory.source),
-            "scope": str(memory.scope),
-            "visibility": str(memory.visibility),
-            "tags": list(memory.tags),
-            "files": list(memory.files),
-            "modules": list(memory.modules),
-            "created_at": iso(memory.created_at),
-            "updated_at": iso(memory.updated_at),
-            "event_at": iso(memory.event_at),
-            "accessed_at": iso(memory.accessed_at),
-            "access_count": memory.access_count,
-            "session": memory.session,
-            "commit": memory.commit,
-            "work_unit": None
-            if memory.work_unit is None
-            else {
-                "methodology": memory.work_unit.methodology,
-                "hierarchy": list(memory.work_unit.hierarchy),
-                "label": memory.work_unit.label,
-            },
-            "source_role": memory.source_role,
-            "provenance": list(memory.provenance),
-            "node": memory.node,
-            "impacted": list(memory.impacted),
-            "entities": list(memory.entities),
-            "citation": memory.citation,
-            "needs_review": memory.needs_review,
-            "verified": memory.verified,
-            "pinned": memory.pinned,
-            "flagged": memory.flagged,
-            "stale_at": iso(memory.stale_at),
-            "valid_until": iso(memory.valid_until),
-            "superseded_by": memory.superseded_by,
-            "decay": None if memory.decay is None else str(memory.decay),
-            "span": None
-            if memory.span is None
-            else {
-                "type": memory.span.type,
-                "start": memory.span.start,
-                "end": memory.span.end,
-                "context": memory.span.context,
-                "document": memory.span.document,
-            },
-            "payload": None if memory.payload is None else _payload(memory.payload),
-            "attributes": dict(memory.attributes),
-            "revision": memory.revision,
-        }
-    )
+    return _filled({field.name: spell(field, getattr(memory, field.name)) for field in SHOWN})
 
 
 def receipt_json(receipt: Receipt) -> Json:
@@ -223,18 +170,12 @@ def error_json(error: RecollectError) -> Json:
     return {"error": {"code": error.code, "message": str(error), "hint": error.hint}}
 
 
-def _payload(payload: Payload) -> Json:
-    from recollect.core.payloads import payload_json  # few memories carry one
-
-    return payload_json(payload)
-
-
 def _filled(values: Json) -> Json:
     return {name: value for name, value in values.items() if value is not None and value not in ("", [], {}, False)}
 
 
 def iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if at is None else forms.iso(at)
 
 
 # --- what the rooms and maintenance report ---------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def drafted(one: Proposal, session: SessionSeen) -> Draft:
             "told": fingerprint(hunch.text),
             "trigger": dict(hunch.trigger),
         },
-        weighed=True,
+        skip_conflict_check=True,
         why=_why(hunch),
     )
 

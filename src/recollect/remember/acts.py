@@ -14,6 +14,7 @@ from typing import Any
 from recollect.core.decay import Exponential
 from recollect.core.drafts import Draft
 from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, StaleEdit
+from recollect.core.fields import EDITABLE
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
 from recollect.core.ledger import Action, Change
@@ -27,6 +28,7 @@ from recollect.remember.screen import screen
 from recollect.remember.shape import shape
 from recollect.store.codec import difference
 from recollect.store.store import Store
+from recollect.store.tombstones import tombstone_key
 
 CERTAIN = 1.0  # what a person confirmed
 
@@ -50,7 +52,7 @@ def reject(store: Store, id: str, hand: ActContext) -> Memory:
     """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
 
     def rejected(memory: Memory) -> Memory:
-        store.tombstones.put(memory.fingerprint, reason="rejected", at=hand.at)
+        store.tombstones.put(tombstone_key(memory.fingerprint, memory.user), reason="rejected", at=hand.at)
         return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
 
     return _act(store, id, "reject", rejected, hand, tombstone=True)
@@ -83,8 +85,9 @@ def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], ex
             raise StaleEdit(memory.id, expected=expected, found=memory.revision)
         shaped = _reshaped(memory, store, hand, changes)
         if shaped.fingerprint != memory.fingerprint:
-            store.tombstones.put(memory.fingerprint, reason="corrected", at=hand.at)
-            if tomb := store.tombstones.find([shaped.fingerprint]).get(shaped.fingerprint):
+            store.tombstones.put(tombstone_key(memory.fingerprint, memory.user), reason="corrected", at=hand.at)
+            key = tombstone_key(shaped.fingerprint, memory.user)
+            if tomb := store.tombstones.find([key]).get(key):
                 lifted.update(tombstone=tomb.fingerprint, reason=tomb.reason)
                 store.tombstones.lift(tomb.fingerprint)
         return shaped
@@ -146,16 +149,10 @@ def relate(
 
 
 def _reshaped(memory: Memory, store: Store, hand: ActContext, changes: dict[str, Any]) -> Memory:
-    asked: dict[str, Any] = {
-        "content": memory.content,
-        "kind": memory.kind,
-        "confidence": memory.confidence,
-        "source": memory.source,
-        "scope": memory.scope,
-        "visibility": memory.visibility,
-        "payload": memory.payload,
-        **changes,
-    }
+    for unknown in sorted(set(changes) - set(EDITABLE)):
+        raise InvalidField(unknown, "an edit cannot change it", hint=f"It can change: {', '.join(sorted(EDITABLE))}.")
+    kept = ("content", "kind", "confidence", "source", "scope", "visibility", "payload")
+    asked = {**{name: getattr(memory, name) for name in kept}, **changes}
     screened = screen(Draft(**asked))
     shaped = shape(
         screened.draft,
@@ -192,7 +189,7 @@ def _act(
         changed = changed.having(updated_at=hand.at, revision=memory.revision + 1)
         store.memories.update(memory, changed)
         if tombstone and memory.fingerprint != (changed.fingerprint if action == "edit" else None):
-            after["tombstone"] = memory.fingerprint
+            after["tombstone"] = tombstone_key(memory.fingerprint, memory.user)
         changes = [Change(action, memory.id, hand.why, {**before, **lifted}, after)]
         changes += _neighbours(store, memory, changed, hand)
         store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
@@ -209,7 +206,8 @@ def _neighbours(store: Store, before: Memory, after: Memory, hand: ActContext) -
             known[id] = store.memories.get(id)
         except MemoryNotFound:
             return None
-        return None if known[id].kind == Kind.EPISODE else known[id].confidence  # what was said stays said
+        # What was said stays said, and one user's doubts are not another's.
+        return None if known[id].kind == Kind.EPISODE or known[id].user != before.user else known[id].confidence
 
     settled = propagate(
         before.id, before=before.confidence, after=after.confidence, links=store.links.from_, confidence=confidence

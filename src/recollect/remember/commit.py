@@ -18,13 +18,14 @@ from recollect.remember.propagate import moved
 from recollect.remember.resolve import SAID_SO, Resolution
 from recollect.store.codec import difference
 from recollect.store.store import Store
+from recollect.store.tombstones import tombstone_key
 
 _SURE = 1.0  # a relation somebody stated
 _LIKELY = 0.8  # a relation we worked out
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class Resolved:
     """A shaped memory with its resolution: all that `commit` needs to know."""
 
     memory: Memory
@@ -32,13 +33,13 @@ class Weighed:
     redacted: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     derived_from: tuple[MemoryId, ...] = ()
-    again: bool = False
+    override_tombstone: bool = False
     corrects: bool = False
     why: str = ""
 
 
 def commit(
-    weighed: Sequence[Weighed],
+    weighed: Sequence[Resolved],
     store: Store,
     *,
     now: datetime,
@@ -57,21 +58,22 @@ def commit(
 class _Writing:
     """The state of one transaction: what is to be inserted, and what the ledger will say."""
 
-    def __init__(self, store: Store, now: datetime, weighed: Sequence[Weighed]) -> None:
+    def __init__(self, store: Store, now: datetime, weighed: Sequence[Resolved]) -> None:
         self._store = store
         self._now = now
         prints = [each.memory.fingerprint for each in weighed]
         self._known = store.memories.by_fingerprint(prints)
-        self._tombs = store.tombstones.find(prints)
+        keys = [key for each in weighed for key in _tombstone_keys(each.memory)]
+        self._tombs = store.tombstones.find(keys)
         self._new: dict[MemoryId, Memory] = {}
         self._links: list[Link] = []
         self._changes: list[Change] = []
 
-    def one(self, each: Weighed) -> Receipt:
+    def one(self, each: Resolved) -> Receipt:
         memory = each.memory
         self._pass_tombstone(each)
         if twin := self._twin(memory):
-            merged = self._merge(twin, memory)
+            merged = self._merge(twin, memory) if twin.user == memory.user else twin
             return Receipt(twin.id, "same", merged, (twin.id,), each.redacted, each.notes)
         memory, notes = self._settle(memory, each)
         self._new[memory.id] = memory
@@ -90,22 +92,28 @@ class _Writing:
         self._store.links.put(self._links)
         self._store.ledger.append(self._changes, act=act, actor=actor, at=self._now)
 
-    def _pass_tombstone(self, each: Weighed) -> None:
-        tomb = self._tombs.get(each.memory.fingerprint)
+    def _pass_tombstone(self, each: Resolved) -> None:
+        keys = _tombstone_keys(each.memory)
+        tomb = next((self._tombs[key] for key in keys if key in self._tombs), None)
         if tomb is None or (each.memory.kind == Kind.EPISODE and tomb.reason != "forgotten"):
             return  # a rejected statement may still be said: that somebody said it is evidence, not a claim of ours
-        if not each.again:
+        if not each.override_tombstone:
             raise Tombstoned(reason=tomb.reason, since=tomb.at.date().isoformat())
+        if tomb.fingerprint != keys[0]:
+            return  # it holds for everybody, and one user's word does not lift that
         self._store.tombstones.lift(tomb.fingerprint)
         self._changes.append(
             Change("edit", None, "said again on purpose", {"tombstone": tomb.fingerprint, "reason": tomb.reason}, {})
         )
 
     def _twin(self, memory: Memory) -> Memory | None:
-        """The same statement in the same place. What was said twice was said twice, unless it is the same moment."""
-        for known in self._known.get(memory.fingerprint, []):
-            if _place(known) == _place(memory):
-                return known
+        """The same statement of the same standing, the user's own first, then one of nobody in particular. What was
+        said twice was said twice, unless it is the same moment."""
+        alike = [one for one in self._known.get(memory.fingerprint, []) if _standing(one) == _standing(memory)]
+        for user in (memory.user, None):
+            for known in alike:
+                if known.user == user:
+                    return known
         return None
 
     def _merge(self, known: Memory, said: Memory) -> Memory:
@@ -128,11 +136,12 @@ class _Writing:
             self._new[known.id] = merged
         else:
             self._store.memories.update(known, merged)
-        self._known[known.fingerprint] = [merged]
+        alike = self._known[known.fingerprint]
+        self._known[known.fingerprint] = [merged if one.id == known.id else one for one in alike]
         self._changes.append(Change("merge", known.id, "said again", before, after))
         return merged
 
-    def _settle(self, memory: Memory, each: Weighed) -> tuple[Memory, tuple[str, ...]]:
+    def _settle(self, memory: Memory, each: Resolved) -> tuple[Memory, tuple[str, ...]]:
         """Carry out what the verdict means for the other side, and for the new memory itself."""
         match each.resolution.verdict:
             case "supersedes":
@@ -141,17 +150,21 @@ class _Writing:
                 return memory, ()
             case "contradicts":
                 for old in each.resolution.against:
-                    self._link(memory.id, Relation.CONFLICTS_WITH, old, _LIKELY, automatic=True)
+                    known = self._new.get(old) or self._open(old, stated=False)
+                    if known is not None and known.user == memory.user:  # what holds for all is not one user's to doubt
+                        self._link(memory.id, Relation.CONFLICTS_WITH, old, _LIKELY, automatic=True)
                 note = f"contradicts {each.resolution.against[0]}: {each.resolution.because}"
                 return memory.having(needs_review=True), (note,)
             case _:
                 return memory, ()
 
-    def _supersede(self, memory: Memory, old: MemoryId, each: Weighed) -> None:
+    def _supersede(self, memory: Memory, old: MemoryId, each: Resolved) -> None:
         stated = each.resolution.because == SAID_SO
         known = self._new.get(old) or self._open(old, stated=stated)
         if known is None:
             return
+        if known.user not in (None, memory.user):
+            raise MemoryNotFound(old)
         sure = _SURE if stated else _LIKELY
         link = Link(memory.id, Relation.SUPERSEDES, old, None, sure, not stated, self._now)
         closed = known.having(
@@ -169,8 +182,9 @@ class _Writing:
             self._store.memories.update(known, closed)
         self._links.append(link)
         if each.corrects and known.fingerprint != memory.fingerprint:
-            self._store.tombstones.put(known.fingerprint, reason="corrected", at=self._now)
-            after["tombstone"] = known.fingerprint
+            key = tombstone_key(known.fingerprint, known.user)
+            self._store.tombstones.put(key, reason="corrected", at=self._now)
+            after["tombstone"] = key
         self._changes.append(Change("supersede", old, each.why or f"superseded by {memory.id}", before, after))
 
     def _open(self, id: MemoryId, *, stated: bool) -> Memory | None:
@@ -191,12 +205,17 @@ class _Writing:
         self._links.append(Link(source, relation, target, None, sure, automatic, self._now))
 
 
-def _place(memory: Memory) -> tuple[object, ...]:
+def _tombstone_keys(memory: Memory) -> list[str]:
+    """What a tombstone on a statement may stand under: the user's own first, then that for everybody."""
+    return list(dict.fromkeys([tombstone_key(memory.fingerprint, memory.user), memory.fingerprint]))
+
+
+def _standing(memory: Memory) -> tuple[object, ...]:
     # A record that is kept under a key is the same as no other, whatever it says.
-    place = (memory.kind, memory.scope, memory.visibility, memory.attributes.get("record"))
+    standing = (memory.kind, memory.scope, memory.visibility, memory.attributes.get("record"))
     if memory.kind != Kind.EPISODE:
-        return place
-    return (*place, memory.session, memory.source_role, memory.event_at, memory.attributes.get("message"))
+        return standing
+    return (*standing, memory.session, memory.source_role, memory.event_at, memory.attributes.get("message"))
 
 
 def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

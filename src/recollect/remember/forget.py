@@ -15,6 +15,7 @@ from recollect.core.records import Memory
 from recollect.remember.act import ActContext
 from recollect.store.cache import empty
 from recollect.store.store import Store
+from recollect.store.tombstones import tombstone_key
 
 _TRACE = 60  # characters of a text that are looked for in the file after it was forgotten
 
@@ -49,7 +50,8 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgo
                 store.ledger.erase_bodies(memory.id)
                 store.turns.forget(texts[memory.id])
                 store.working.forget(texts[memory.id])
-                store.tombstones.put(memory.fingerprint, reason="forgotten", at=hand.at)
+                key = tombstone_key(memory.fingerprint, memory.user)
+                store.tombstones.put(key, reason="forgotten", at=hand.at)
             changes = [Change("forget", one.id, hand.why) for one in named]
             store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
 

@@ -16,26 +16,26 @@ _MOST_RIVALS = 4
 _UNWEIGHED = frozenset({Kind.EPISODE, Kind.PASSAGE})  # evidence: kept as it was said, whatever else was said
 
 
-class Rivals:
+class ConflictCandidates:
     """The neighbours of one batch: what the store knows and what the batch said before."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._is_empty = store.memories.is_empty()
-        self._said: dict[frozenset[str], Memory] = {}
+        self._said: dict[tuple[str | None, frozenset[str]], Memory] = {}
 
     def of(self, memory: Memory) -> list[Memory]:
         if memory.kind in _UNWEIGHED:
             return []
         topic = read_claim(memory.content).topic
-        said = self._said.get(topic)
-        known = self._known(topic) if len(topic) > 1 and not self._is_empty else []
+        said = self._said.get((memory.user, topic))
+        known = self._known(topic, memory.user) if len(topic) > 1 and not self._is_empty else []
         return [*known, *([said] if said else [])]
 
     def add(self, memory: Memory) -> None:
         if memory.kind not in _UNWEIGHED:
-            self._said[read_claim(memory.content).topic] = memory
+            self._said[memory.user, read_claim(memory.content).topic] = memory
 
-    def _known(self, words: frozenset[str]) -> list[Memory]:
+    def _known(self, words: frozenset[str], user: str | None) -> list[Memory]:
         longest = sorted(words, key=lambda word: (-len(word), word))[:_MOST_TOPIC]
-        return self._store.memories.sharing(longest, limit=_MOST_RIVALS)
+        return self._store.memories.sharing(longest, limit=_MOST_RIVALS, user=user)

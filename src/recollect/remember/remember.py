@@ -12,8 +12,8 @@ from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidInput
 from recollect.core.ports import Identity
 from recollect.core.records import Memory
-from recollect.remember.commit import Weighed, commit
-from recollect.remember.neighbours import Rivals
+from recollect.remember.commit import Resolved, commit
+from recollect.remember.neighbours import ConflictCandidates
 from recollect.remember.resolve import SAID_SO, Resolution, resolve
 from recollect.remember.screen import screen
 from recollect.remember.shape import Shaped, shape
@@ -44,28 +44,38 @@ def correction(old: Memory, content: str, *, why: str = "") -> Draft:
         tags=old.tags,
         files=old.files,
         modules=old.modules,
+        user=old.user,
         supersedes=old.id,
         corrects=True,
         why=why,
-        again=True,
+        override_tombstone=True,
     )
 
 
-def _weigh(drafts: Sequence[Draft], store: Store, now: datetime, identity: Identity) -> list[Weighed]:
+def _weigh(drafts: Sequence[Draft], store: Store, now: datetime, identity: Identity) -> list[Resolved]:
     shaped = [_shaped(index, draft, store, now, identity, len(drafts)) for index, draft in enumerate(drafts)]
-    rivals = Rivals(store)
+    rivals = ConflictCandidates(store)
     weighed = []
     for draft, one, redacted in shaped:
         explicit = None if draft.supersedes is None else store.memories.resolve(draft.supersedes)
         if explicit is not None:
             resolution = Resolution("supersedes", (explicit,), SAID_SO)
-        elif draft.weighed:
+        elif draft.skip_conflict_check:
             resolution = Resolution("new")
         else:
             resolution = resolve(one.memory, rivals.of(one.memory))
         derived = tuple(store.memories.resolve(id) for id in draft.derived_from)
         weighed.append(
-            Weighed(one.memory, resolution, redacted, one.notes, derived, draft.again, draft.corrects, draft.why)
+            Resolved(
+                one.memory,
+                resolution,
+                redacted,
+                one.notes,
+                derived,
+                draft.override_tombstone,
+                draft.corrects,
+                draft.why,
+            )
         )
         rivals.add(one.memory)
     return weighed

@@ -37,7 +37,8 @@ def resolve(memory: Memory, neighbours: Sequence[Memory]) -> Resolution:
             continue
         judgement = WORDING.judge(memory.content, near.content)
         if judgement.excludes:
-            stronger = changes and memory.confidence >= near.confidence and memory.happened_at >= near.happened_at
+            newer = memory.confidence >= near.confidence and memory.happened_at >= near.happened_at
+            stronger = changes and newer and memory.user == near.user
             verdict: Verdict = "supersedes" if stronger else "contradicts"
             return Resolution(verdict, (near.id,), judgement.reasons[0])
     return Resolution("new")

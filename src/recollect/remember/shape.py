@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 from recollect.core.decay import Exponential
 from recollect.core.drafts import Draft
 from recollect.core.errors import ContentTooLarge, EmptyContent, InvalidField
+from recollect.core.fields import FIELDS
+from recollect.core.forms import CHOICES
 from recollect.core.instants import whole_ms
 from recollect.core.kinds import Kind, KindRule, Kinds
 from recollect.core.payloads import Payload, parse_payload
 from recollect.core.ports import Identity
 from recollect.core.records import CITATION_LIMIT, Memory
-from recollect.core.scope import Scope, Source, Status, Visibility, choose, share
+from recollect.core.scope import Source, Status, choose, share
 from recollect.core.text import clean, excerpt, fingerprint, require_storable
 from recollect.remember.screen import CONTENT_LIMIT
 
@@ -41,48 +44,31 @@ def shape(
 ) -> Shaped:
     """Check every field and bring the text into its normal form."""
     rule = kinds.rule(draft.kind)
-    source = choose(Source, draft.source, "source")
     content, notes = _content(draft.content)
-    created = _moment(draft.created_at, "created_at") or whole_ms(now)
-    memory = Memory(
-        id=identity(rule.family, created),
-        project=project,
-        kind=str(rule.name),
-        content=content,
-        confidence=_confidence(draft.confidence, source),
-        created_at=created,
-        updated_at=whole_ms(now),
-        accessed_at=created,
-        source=source,
-        scope=choose(Scope, draft.scope, "scope"),
-        visibility=choose(Visibility, draft.visibility, "visibility"),
-        status=_status(draft.status, source),
-        fingerprint=fingerprint(content),
-        tags=_labels(draft.tags, "tags"),
-        files=tuple(file.replace("\\", "/") for file in _labels(draft.files, "files")),
-        modules=_labels(draft.modules, "modules"),
-        event_at=_moment(draft.event_at, "event_at"),
-        session=_name(draft.session, "session"),
-        commit=_name(draft.commit, "commit"),
-        work_unit=draft.work_unit,
-        source_role=_name(draft.source_role, "source_role"),
-        provenance=_labels([*draft.provenance, *([draft.session] if draft.session else [])], "provenance"),
-        node=_name(draft.node, "node"),
-        impacted=_labels(draft.impacted, "impacted"),
-        entities=_labels(draft.entities, "entities"),
-        citation=None if draft.citation is None else excerpt(_name(draft.citation, "citation") or "", CITATION_LIMIT),
-        needs_review=draft.needs_review or source is Source.OBSERVER_INFERRED,
-        verified=draft.verified,
-        pinned=draft.pinned,
-        flagged=redacted,
-        stale_at=_moment(draft.stale_at, "stale_at"),
-        valid_until=_moment(draft.valid_until, "valid_until"),
-        decay=_decay(draft, rule, source),
-        span=draft.span,
-        payload=_payload(draft.payload, rule),
-        attributes=_attributes(draft.attributes),
-    )
-    return Shaped(memory, notes)
+    values: dict[str, Any] = {name: check(getattr(draft, name), name) for name, check in _CHECKED}
+    source = values["source"]
+    created = values["created_at"] or whole_ms(now)
+    values["id"] = identity(rule.family, created)
+    values["project"] = project
+    values["kind"] = str(rule.name)
+    values["content"] = content
+    values["fingerprint"] = fingerprint(content)
+    values["flagged"] = redacted
+    values["created_at"] = values["accessed_at"] = created
+    values["updated_at"] = whole_ms(now)
+    # What follows from other fields when nobody says.
+    values["confidence"] = _confidence(draft.confidence, source)
+    values["status"] = _status(draft.status, source)
+    values["needs_review"] = draft.needs_review or source is Source.OBSERVER_INFERRED
+    values["decay"] = _decay(draft, rule, source)
+    values["payload"] = _payload(draft.payload, rule)
+    if draft.session:
+        values["provenance"] = _labels([*draft.provenance, draft.session], "provenance")
+    if values["files"]:
+        values["files"] = tuple(file.replace("\\", "/") for file in values["files"])
+    if values["citation"] is not None:
+        values["citation"] = excerpt(values["citation"], CITATION_LIMIT)
+    return Shaped(Memory(**values), notes)
 
 
 def _content(text: str) -> tuple[str, tuple[str, ...]]:
@@ -167,3 +153,26 @@ def _moment(at: datetime | None, field: str) -> datetime | None:
     if not isinstance(at, datetime):
         raise InvalidField(field, f"expected a date and time, not {type(at).__name__}")
     return whole_ms(at if at.tzinfo else at.replace(tzinfo=UTC))
+
+
+def _choice(options: type[StrEnum]) -> Callable[[Any, str], StrEnum]:
+    return lambda given, field: choose(options, given, field)
+
+
+def _as_given(given: Any, field: str) -> Any:
+    return given
+
+
+# What a Draft may say, each with the check of its form; `shape` adds what depends on other fields.
+_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "labels": _labels,
+    "name": _name,
+    "moment": _moment,
+    "object": lambda given, field: _attributes(given),
+}
+_LATER = ("kind", "content", "confidence", "status", "payload", "decay", "needs_review")
+_CHECKED = tuple(
+    (field.name, _choice(CHOICES[field.choices]) if field.choices else _CHECKS.get(field.form, _as_given))
+    for field in FIELDS
+    if field.draft and field.name not in _LATER
+)

@@ -6,14 +6,15 @@ structure checks pass.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from json import JSONEncoder, loads
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.decay import parse_decay
-from recollect.core.ids import MemoryId
+from recollect.core.digest import checksum
+from recollect.core.fields import COLUMNS, FIELDS, Field
 from recollect.core.kinds import Kinds
 from recollect.core.records import Memory, Span, WorkUnit
 from recollect.core.scope import Scope, Source, Status, Visibility
@@ -25,15 +26,6 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
-# Column order of every statement that reads or writes a whole memory. `seq` and `checksum` are the store's own.
-COLUMNS = (
-    "id", "project", "kind", "content", "confidence", "created_at", "updated_at", "accessed_at", "source", "scope",
-    "visibility", "status", "fingerprint", "tags", "files", "modules", "event_at", "access_count", "streak", "session",
-    "commit_sha", "work_unit", "source_role", "provenance", "node", "impacted", "entities", "citation", "needs_review",
-    "verified", "pinned", "flagged", "stale_at", "valid_until", "superseded_by", "decay", "span", "embedding_model",
-    "payload", "attributes", "revision",
-)  # fmt: skip
-
 
 def to_ms(at: datetime) -> int:
     return (at - _EPOCH) // _MILLISECOND
@@ -43,157 +35,39 @@ def from_ms(stamp: int) -> datetime:
     return _EPOCH + timedelta(0, 0, 0, stamp)  # by position: hundreds are read for every question
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def to_row(memory: Memory) -> tuple[Value, ...]:
-    """The memory as column values in the order of COLUMNS."""
-    return (
-        memory.id,
-        memory.project,
-        memory.kind,
-        memory.content,
-        memory.confidence,
-        to_ms(memory.created_at),
-        to_ms(memory.updated_at),
-        to_ms(memory.accessed_at),
-        str(memory.source),
-        str(memory.scope),
-        str(memory.visibility),
-        str(memory.status),
-        memory.fingerprint,
-        _list(memory.tags),
-        _list(memory.files),
-        _list(memory.modules),
-        _stamp(memory.event_at),
-        memory.access_count,
-        memory.streak,
-        memory.session,
-        memory.commit,
-        _work_unit(memory.work_unit),
-        memory.source_role,
-        _list(memory.provenance),
-        memory.node,
-        _list(memory.impacted),
-        _list(memory.entities),
-        memory.citation,
-        int(memory.needs_review),
-        int(memory.verified),
-        int(memory.pinned),
-        int(memory.flagged),
-        _stamp(memory.stale_at),
-        _stamp(memory.valid_until),
-        memory.superseded_by,
-        None if memory.decay is None else str(memory.decay),
-        _span(memory.span),
-        memory.embedding_model,
-        _payload(memory.payload),
-        _object(memory.attributes) if memory.attributes else None,
-        memory.revision,
-    )
-
-
-def from_row(row: Row, kinds: Kinds) -> Memory:
-    """The memory that `to_row` wrote. The columns are the fields of a memory, in their order."""
-    (
-        id, project, kind, content, confidence, created_at, updated_at, accessed_at, source, scope,
-        visibility, status, fingerprint, tags, files, modules, event_at, access_count, streak, session,
-        commit, work_unit, source_role, provenance, node, impacted, entities, citation, needs_review,
-        verified, pinned, flagged, stale_at, valid_until, superseded_by, decay, span, embedding_model,
-        payload, attributes, revision,
-    ) = row  # fmt: skip
-    return Memory(
-        MemoryId(id),
-        project,
-        kind,
-        content,
-        confidence,
-        from_ms(created_at),
-        from_ms(updated_at),
-        from_ms(accessed_at),
-        _SOURCES[source],
-        _SCOPES[scope],
-        _VISIBILITIES[visibility],
-        _STATUSES[status],
-        fingerprint,
-        _tuple(tags) if tags else (),
-        _tuple(files) if files else (),
-        _tuple(modules) if modules else (),
-        None if event_at is None else from_ms(event_at),
-        access_count,
-        streak,
-        session,
-        commit,
-        _to_work_unit(work_unit) if work_unit else None,
-        source_role,
-        _tuple(provenance) if provenance else (),
-        node,
-        _tuple(impacted) if impacted else (),
-        _tuple(entities) if entities else (),
-        citation,
-        needs_review == 1,
-        verified == 1,
-        pinned == 1,
-        flagged == 1,
-        None if stale_at is None else from_ms(stale_at),
-        None if valid_until is None else from_ms(valid_until),
-        superseded_by,
-        _to_decay(decay) if decay else None,
-        _to_span(span) if span else None,
-        embedding_model,
-        _to_payload(payload, kind, kinds) if payload else None,
-        json.loads(attributes) if attributes else {},
-        revision,
-    )
+_encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 # A look-up instead of a call: an enum's own costs a quarter of a microsecond, four times a row.
-_SOURCES = {str(one): one for one in Source}
-_SCOPES = {str(one): one for one in Scope}
-_VISIBILITIES = {str(one): one for one in Visibility}
-_STATUSES = {str(one): one for one in Status}
+_CHOICES = {type.__name__: {str(member): member for member in type} for type in (Source, Scope, Visibility, Status)}
 _to_decay = lru_cache(maxsize=256)(parse_decay)
 
 
-def _object(value: Mapping[str, Any] | Sequence[Any]) -> str:
-    return _encode(value)
-
-
-def _list(items: Sequence[str]) -> str | None:
-    return _object(list(items)) if items else None
-
-
 def _tuple(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
+    return tuple(loads(text))
 
 
-def _stamp(at: datetime | None) -> int | None:
-    return None if at is None else to_ms(at)
-
-
-def _work_unit(unit: WorkUnit | None) -> str | None:
-    return None if unit is None else _object([unit.methodology, list(unit.hierarchy), unit.label])
+def _work_unit(unit: WorkUnit) -> str:
+    return _encode([unit.methodology, list(unit.hierarchy), unit.label])
 
 
 def _to_work_unit(text: str) -> WorkUnit:
-    methodology, hierarchy, label = json.loads(text)
+    methodology, hierarchy, label = loads(text)
     return WorkUnit(methodology, tuple(hierarchy), label)
 
 
-def _span(span: Span | None) -> str | None:
-    return None if span is None else _object([span.type, span.start, span.end, span.context, span.document])
+def _span(span: Span) -> str:
+    return _encode([span.type, span.start, span.end, span.context, span.document])
 
 
 def _to_span(text: str) -> Span:
-    return Span(*json.loads(text))
+    return Span(*loads(text))
 
 
-def _payload(payload: Payload | None) -> str | None:
-    if payload is None:
-        return None
+def _payload(payload: Payload) -> str:
     from recollect.core.payloads import payload_json  # few memories carry one, so few processes load it
 
-    return _object(payload_json(payload))
+    return _encode(payload_json(payload))
 
 
 def _to_payload(text: str, kind: str, kinds: Kinds) -> Payload | None:
@@ -202,8 +76,78 @@ def _to_payload(text: str, kind: str, kinds: Kinds) -> Payload | None:
         return None
     from recollect.core.payloads import parse_payload
 
-    return parse_payload(shape, json.loads(text))
+    return parse_payload(shape, loads(text))
 
+
+_FIRST = sum(field.since == 1 for field in FIELDS)  # columns of the first schema
+
+
+def row_checksum(row: Sequence[Value]) -> int:
+    """The checksum of a memory's row. Columns of later schemas count up to the last that holds something, so that a row
+    from before them keeps its checksum."""
+    end = len(row)
+    while end > _FIRST and row[end - 1] is None:
+        end -= 1
+    return checksum(row[:end])
+
+
+# --- the two functions, written from the table of fields ------------------------------------------------------------
+
+# How a value `v` is read from its column and written from its field, by form. Rows are read by the hundred for every
+# question, so the conversions stand inline in one function instead of in a loop over converters.
+_READ = {
+    "text": "{v}",
+    "name": "{v}",
+    "real": "{v}",
+    "count": "{v}",
+    "flag": "{v} == 1",
+    "choice": "_{choices}[{v}]",
+    "moment": "_EPOCH + timedelta(0, 0, 0, {v})",
+    "labels": "_tuple({v}) if {v} else ()",
+    "decay": "_to_decay({v})",
+    "work_unit": "_to_work_unit({v})",
+    "span": "_to_span({v})",
+    "payload": "_to_payload({v}, kind, kinds)",
+    "object": "loads({v}) if {v} else {{}}",
+}
+_WRITE = {
+    "text": "{v}",
+    "name": "{v}",
+    "real": "{v}",
+    "count": "{v}",
+    "flag": "int({v})",
+    "choice": "str({v})",
+    "moment": "to_ms({v})",
+    "labels": "_encode(list({v})) if {v} else None",
+    "decay": "str({v})",
+    "work_unit": "_work_unit({v})",
+    "span": "_span({v})",
+    "payload": "_payload({v})",
+    "object": "_encode({v}) if {v} else None",
+}
+_PLAIN = frozenset({"{v}"})
+
+
+def _converted(template: str, field: Field, value: str) -> str:
+    code = template.format(v=value, choices=field.choices)
+    return f"None if {value} is None else {code}" if field.optional and template not in _PLAIN else code
+
+
+def _written() -> tuple[Callable[[Memory], tuple[Value, ...]], Callable[[Row, Kinds], Memory]]:
+    names = [field.name for field in FIELDS]
+    values = [_converted(_WRITE[field.form], field, f"memory.{field.name}") for field in FIELDS]
+    fields = [_converted(_READ[field.form], field, field.name) for field in FIELDS]
+    source = (
+        f"def to_row(memory):\n return ({', '.join(values)},)\n"
+        f"def from_row(row, kinds):\n ({', '.join(names)}) = row\n return Memory({', '.join(fields)})\n"
+    )
+    scope: dict[str, Any] = {**globals(), **{f"_{name}": members for name, members in _CHOICES.items()}}
+    exec(compile(source, f"<{__name__} from core.fields>", "exec"), scope)
+    return scope["to_row"], scope["from_row"]
+
+
+# `to_row`: a memory as column values in the order of COLUMNS. `from_row`: the memory that it wrote.
+to_row, from_row = _written()
 
 # Columns that move without being a change of what is remembered.
 _QUIET = frozenset({"accessed_at", "access_count", "streak", "updated_at", "revision"})

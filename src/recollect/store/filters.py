@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from recollect.core.query import Filter
+from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import TRUST
 from recollect.store.codec import to_ms
 from recollect.store.engine import Value
+
+# What a user may see: its own memories and those of nobody in particular. Where :user is null, only the latter.
+SEEN = "(m.user_id is null or m.user_id = :user)"
 
 
 def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
@@ -16,6 +19,8 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
     condition = _Condition()
     condition.add("m.project = :project", project=project)
     _standing(condition, filter)
+    if filter.user != ANY_USER:
+        condition.add(SEEN, user=filter.user)
     condition.one_of("m.kind", "kind", filter.kinds)
     condition.one_of("m.source", "source", filter.sources)
     condition.one_of("m.scope", "scope", filter.scopes)

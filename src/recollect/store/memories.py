@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from recollect.core.digest import checksum
 from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
+from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
 from recollect.store.around import Nearby, Said, nearby, said
-from recollect.store.codec import COLUMNS, from_row, to_row
+from recollect.store.codec import from_row, row_checksum, to_row
 from recollect.store.engine import Engine, Row, Value
-from recollect.store.filters import where
+from recollect.store.filters import SEEN, where
 from recollect.store.sqlite import ivf, search
 
 _NAMES = ", ".join(COLUMNS)
@@ -60,7 +60,9 @@ class Memories:
         last = self._engine.row(self._LAST_SEQ)
         first = (last[0] if last else 0) + 1
         rows = [to_row(memory) for memory in memories]
-        self._engine.execute_many(self._ADD, [(seq, *row, checksum(row)) for seq, row in enumerate(rows, start=first)])
+        self._engine.execute_many(
+            self._ADD, [(seq, *row, row_checksum(row)) for seq, row in enumerate(rows, start=first)]
+        )
         search.add(self._engine, [(seq, *_entry(memory, row)) for seq, memory, row in _numbered(first, memories, rows)])
         self._add_facets((seq, memory) for seq, memory, _ in _numbered(first, memories, rows))
 
@@ -74,7 +76,9 @@ class Memories:
         """Replace `before` by `after`; an error when the row has moved on since `before` was read."""
         old, new = to_row(before), to_row(after)
         params: dict[str, Value] = dict(zip(COLUMNS, new, strict=True))
-        changed = self._engine.execute(self._UPDATE, {**params, "checksum": checksum(new), "expected": before.revision})
+        changed = self._engine.execute(
+            self._UPDATE, {**params, "checksum": row_checksum(new), "expected": before.revision}
+        )
         if changed != 1:
             raise StaleEdit(before.id, expected=before.revision, found=self.get(before.id).revision)
         if _entry(before, old) != _entry(after, new):
@@ -198,19 +202,19 @@ class Memories:
 
     _SHARING = f"""
         select {_M_NAMES}, m.checksum from memories m not indexed
-         where m.seq in ({{seqs}}) and m.project = :project and m.status in ({_OPEN}) order by m.seq desc
+         where m.seq in ({{seqs}}) and m.project = :project and m.status in ({_OPEN}) and {SEEN} order by m.seq desc
     """
 
     def is_empty(self) -> bool:
         return self._engine.row("select 1 from memories limit 1") is None
 
-    def sharing(self, words: Sequence[str], *, limit: int) -> list[Memory]:
-        """Open memories that hold all of `words`, newest first."""
+    def sharing(self, words: Sequence[str], *, limit: int, user: str | None = None) -> list[Memory]:
+        """Open memories that hold all of `words` and that a user may see, newest first."""
         seqs = search.with_all(self._engine, words, limit=limit * 4)
         if not seqs:
             return []
         listed = ",".join(str(int(seq)) for seq in seqs)
-        rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": self._project})
+        rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": self._project, "user": user})
         return list(self._page(rows).memories[:limit])
 
     def said(self, seqs: Sequence[int]) -> dict[int, Said]:
@@ -316,7 +320,7 @@ class Memories:
         if known is not None and known[0] == row:
             return known[1]
         values = row[:-1]
-        if checksum(values) != row[-1]:
+        if row_checksum(values) != row[-1]:
             raise StoreDamaged(self._engine.location, f"the row of {values[0]} does not match its checksum")
         memory = from_row(values, self._kinds)
         if len(self._read) >= _MOST_READ:

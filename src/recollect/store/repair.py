@@ -12,9 +12,10 @@ from pathlib import Path
 
 from recollect.core.digest import checksum
 from recollect.core.errors import RecollectError, StoreError
+from recollect.core.fields import COLUMNS, FIELDS
 from recollect.core.kinds import Kinds
 from recollect.store.backup import set_aside
-from recollect.store.codec import COLUMNS, from_row
+from recollect.store.codec import from_row, row_checksum
 from recollect.store.engine import Row
 from recollect.store.memories import facets
 from recollect.store.migrate import migrate
@@ -144,13 +145,17 @@ def _carry_memories(damaged: SqliteEngine, fresh: SqliteEngine, kinds: Kinds) ->
 
 def _in_pages(damaged: SqliteEngine) -> Iterator[Row]:
     file = Path(damaged.location).read_bytes()
-    for record in leaves.records(file, len(COLUMNS) + 2):
-        yield record[1:]
+    first = sum(field.since == 1 for field in FIELDS)
+    late = len(FIELDS) - first
+    for record in leaves.records(file, first + 2):  # written before the later columns were added
+        yield (*record[1 : first + 1], *(None for _ in range(late)), record[-1])
+    for record in leaves.records(file, first + 2 + late):  # where the later columns follow the checksum
+        yield (*record[1 : first + 1], *record[first + 2 :], record[first + 1])
 
 
 def _is_sound(row: Row, kinds: Kinds) -> bool:
     try:
-        if checksum(row[:-1]) != row[-1]:
+        if row_checksum(row[:-1]) != row[-1]:
             return False
         from_row(row[:-1], kinds)
     except (ValueError, TypeError, RecollectError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 
 from recollect.core.digest import checksum
 from recollect.store.codec import from_ms, to_ms
@@ -18,6 +19,14 @@ class Tombstone:
     fingerprint: str
     reason: str  # rejected or forgotten
     at: datetime
+
+
+def tombstone_key(fingerprint: str, user: str | None) -> str:
+    """What a tombstone stands under. What one user had rejected stays away from that user only, under a digest of both,
+    so that the table names nobody."""
+    if user is None:
+        return fingerprint
+    return blake2b(f"{user}\0{fingerprint}".encode(), digest_size=16).hexdigest()
 
 
 class Tombstones:

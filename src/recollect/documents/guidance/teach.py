@@ -244,7 +244,7 @@ def _draft(one: _Wanted, old: Memory | None, root: Path) -> Draft:
         },
         supersedes=None if old is None else old.id,
         why=f"{guidance.path}, line {statement.first}",
-        weighed=True,  # a file's own rules stand beside each other: what they mean together is its author's business
+        skip_conflict_check=True,  # a file's own rules stand beside each other: what they mean is its author's business
     )
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField
+from recollect.core.fields import DRAFTED, FIELDS, Field
 from recollect.core.records import Memory
-from recollect.core.scope import Source
 from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, Console, given_text, moment, open_from, require_files
 from recollect.interfaces.payloads import memory_json, receipt_json
@@ -50,23 +50,7 @@ def run_init(args: argparse.Namespace, console: Console) -> int:
 
 def arguments_remember(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="the statement; read from stdin when absent or -")
-    parser.add_argument("--kind", default="fact", help="gotcha, decision, preference, pattern … (default: fact)")
-    parser.add_argument("--tag", action="append", default=[], metavar="NAME", help="repeatable")
-    parser.add_argument("--file", action="append", default=[], metavar="PATH", help="a file it is about; repeatable")
-    parser.add_argument("--module", action="append", default=[], metavar="NAME", help="a module it is about")
-    parser.add_argument("--scope", default="global", help="global, module, work_unit or session")
-    parser.add_argument("--visibility", help="personal, project, team or organization (default: project)")
-    parser.add_argument("--confidence", type=float, metavar="0-1")
-    parser.add_argument("--source", default=str(Source.USER_TAUGHT), help="who says so (agents: agent_explicit)")
-    parser.add_argument("--session", help="the session it was learnt in")
-    parser.add_argument("--commit", help="the commit it was true at")
-    parser.add_argument("--when", metavar="DATE", help="when it happened, if not now")
-    parser.add_argument("--citation", help="at most 40 characters, for chips")
-    parser.add_argument("--payload", metavar="JSON", help="the structured part of recipes, dead ends …")
-    parser.add_argument("--supersedes", metavar="ID", help="the memory this replaces")
-    parser.add_argument("--derived-from", action="append", default=[], metavar="ID")
-    parser.add_argument("--pin", action="store_true", help="never fades")
-    parser.add_argument("--again", action="store_true", help="even if it was rejected or forgotten before")
+    _field_options(parser, DRAFTED)
     parser.add_argument("--jsonl", action="store_true", help="stdin holds one JSON draft per line")
 
 
@@ -83,27 +67,42 @@ def run_remember(args: argparse.Namespace, console: Console) -> int:
     return FINE
 
 
+def _field_options(parser: argparse.ArgumentParser, fields: Sequence[Field], *, editing: bool = False) -> None:
+    """An option for each field that has one. What is not given stays None."""
+    for field in fields:
+        if not field.option:
+            continue
+        about = field.about
+        options: dict[str, Any] = {"dest": field.name, "metavar": field.metavar or field.option[2:].upper()}
+        if editing:
+            about = f"replaces all {field.name}; repeatable" if field.form == "labels" else about.split(" (default")[0]
+        if field.form == "flag":
+            options = {"dest": field.name, "action": "store_true", "default": None}
+        elif field.form == "labels":
+            options["action"] = "append"
+        elif field.form == "real":
+            options["type"] = float
+        parser.add_argument(field.option, **options, help=about or None)
+
+
+def _given_fields(args: argparse.Namespace, fields: Sequence[Field]) -> dict[str, Any]:
+    """What was given of some fields, as a Draft takes it."""
+    given: dict[str, Any] = {}
+    for field in fields:
+        value = getattr(args, field.name) if field.option else None
+        if value is None:
+            continue
+        if field.form == "moment":
+            value = moment(value, field.option.lstrip("-"))
+        elif field.form == "payload":
+            value = _parse_object(value, field.name)
+        given[field.name] = value
+    return given
+
+
 def _draft(args: argparse.Namespace, content: str) -> Draft:
-    return Draft(
-        content=content,
-        kind=args.kind,
-        confidence=args.confidence,
-        source=args.source,
-        scope=args.scope,
-        visibility=args.visibility or ("personal" if args.store == PERSONAL else "project"),
-        tags=args.tag,
-        files=args.file,
-        modules=args.module,
-        event_at=moment(args.when, "when"),
-        session=args.session,
-        commit=args.commit,
-        citation=args.citation,
-        payload=None if args.payload is None else _parse_object(args.payload, "payload"),
-        supersedes=args.supersedes,
-        derived_from=args.derived_from,
-        pinned=args.pin,
-        again=args.again,
-    )
+    personal = {"visibility": "personal"} if args.store == PERSONAL else {}
+    return Draft(content, **{**personal, **_given_fields(args, DRAFTED)})
 
 
 def _remember_lines(args: argparse.Namespace, console: Console) -> int:
@@ -128,13 +127,13 @@ def _remember_lines(args: argparse.Namespace, console: Console) -> int:
 
 def _draft_from_line(number: int, line: str) -> Draft:
     fields = _parse_object(line, f"line {number}")
-    known = set(Draft.__dataclass_fields__)
-    for unknown in sorted(set(fields) - known):
+    known = {field.name: field for field in DRAFTED}
+    for unknown in sorted(set(fields) - set(known)):
         raise InvalidField(f"line {number}: {unknown}", "a draft has no such field")
     if "content" not in fields:
         raise InvalidField(f"line {number}: content", "it is missing")
-    for name in ("event_at", "created_at", "stale_at", "valid_until"):
-        if name in fields:
+    for name in fields:
+        if known[name].form == "moment":
             fields[name] = moment(fields[name], f"line {number}: {name}")
     return Draft(**fields)
 
@@ -168,41 +167,26 @@ def _show_receipt(receipt: Receipt, console: Console) -> None:
 
 def _arguments_act(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", help="the memory; its last letters suffice")
-    parser.add_argument("--why", default="", help="the reason, for the ledger")
+    parser.add_argument("--why", default="", help="the reason, for the log")
 
 
 arguments_confirm = arguments_reject = arguments_dispute = arguments_forget = _arguments_act
 
 
+_EDITED = tuple(field for field in FIELDS if field.edit)
+
+
 def arguments_edit(parser: argparse.ArgumentParser) -> None:
     _arguments_act(parser)
     parser.add_argument("text", nargs="*", help="the new text, if it changes")
-    parser.add_argument("--kind")
-    parser.add_argument("--confidence", type=float, metavar="0-1")
-    parser.add_argument("--scope")
-    parser.add_argument("--visibility")
-    parser.add_argument("--tag", action="append", metavar="NAME", help="replaces all tags; repeatable")
-    parser.add_argument("--file", action="append", metavar="PATH", help="replaces all files; repeatable")
-    parser.add_argument("--module", action="append", metavar="NAME", help="replaces all modules; repeatable")
-    parser.add_argument("--citation")
-    parser.add_argument("--payload", metavar="JSON")
+    _field_options(parser, _EDITED, editing=True)
     parser.add_argument("--if-revision", type=int, metavar="N", help="only if nobody changed it since")
 
 
 def run_edit(args: argparse.Namespace, console: Console) -> int:
-    given = {
-        "content": given_text(args.text) if args.text else None,
-        "kind": args.kind,
-        "confidence": args.confidence,
-        "scope": args.scope,
-        "visibility": args.visibility,
-        "tags": args.tag,
-        "files": args.file,
-        "modules": args.module,
-        "citation": args.citation,
-        "payload": None if args.payload is None else _parse_object(args.payload, "payload"),
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = _given_fields(args, _EDITED)
+    if args.text:
+        changes["content"] = given_text(args.text)
     if not changes:
         raise InvalidField("edit", "nothing to change", hint="Give a new text or an option such as --kind.")
     with open_from(args) as memory:
@@ -270,7 +254,7 @@ def run_forget(args: argparse.Namespace, console: Console) -> int:
 
 def arguments_undo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", help="undo the last change to this memory (default: the last change of all)")
-    parser.add_argument("--why", default="", help="the reason, for the ledger")
+    parser.add_argument("--why", default="", help="the reason, for the log")
 
 
 def run_undo(args: argparse.Namespace, console: Console) -> int:

@@ -5,28 +5,33 @@ Only what an agent may rely on is named; a shape is open, so a new field in a pa
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
+from recollect.core.fields import SHOWN
+
 _OPEN = ConfigDict(extra="allow")
 
 
-@with_config(_OPEN)
-class MemoryShape(TypedDict):
-    """A memory. Empty fields are left out; times are ISO 8601 in UTC."""
+_TYPES = {"real": float, "count": int, "labels": list[str]}
 
-    id: str
-    kind: str
-    content: str
-    status: str
-    confidence: float
-    source: str
-    created_at: str
-    revision: NotRequired[int]
-    tags: NotRequired[list[str]]
-    files: NotRequired[list[str]]
+if TYPE_CHECKING:
+    MemoryShape: TypeAlias = dict[str, Any]
+else:  # the fields an agent may rely on, as the table of fields has them
+    MemoryShape = with_config(_OPEN)(
+        TypedDict(
+            "MemoryShape",
+            {
+                field.name: kind if field.promised else NotRequired[kind]
+                for field in SHOWN
+                if field.promised is not None
+                for kind in [_TYPES.get(field.form, str)]
+            },
+        )
+    )
+    MemoryShape.__doc__ = "A memory. Empty fields are left out; times are ISO 8601 in UTC."
 
 
 @with_config(_OPEN)

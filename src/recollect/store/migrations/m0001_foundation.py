@@ -6,54 +6,15 @@ Times are milliseconds since 1970 in UTC; empty lists and objects are null.
 
 from __future__ import annotations
 
+from recollect.core.fields import FIELDS, column_ddl
 from recollect.store.engine import Engine
 from recollect.store.sqlite import search
 
 _TABLES = """
     create table memories (
-        seq             integer primary key,
-        id              text not null unique,
-        project         text not null,
-        kind            text not null,
-        content         text not null,
-        confidence      real not null,
-        created_at      integer not null,
-        updated_at      integer not null,
-        accessed_at     integer not null,
-        source          text not null,
-        scope           text not null,
-        visibility      text not null,
-        status          text not null,
-        fingerprint     text not null,
-        tags            text,
-        files           text,
-        modules         text,
-        event_at        integer,
-        access_count    integer not null,
-        streak          integer not null,
-        session         text,
-        commit_sha      text,
-        work_unit       text,
-        source_role     text,
-        provenance      text,
-        node            text,
-        impacted        text,
-        entities        text,
-        citation        text,
-        needs_review    integer not null,
-        verified        integer not null,
-        pinned          integer not null,
-        flagged         integer not null,
-        stale_at        integer,
-        valid_until     integer,
-        superseded_by   text,
-        decay           text,
-        span            text,
-        embedding_model text,
-        payload         text,
-        attributes      text,
-        revision        integer not null,
-        checksum        integer not null
+        seq  integer primary key,
+        {columns},
+        checksum  bigint not null
     );
     create index memories_by_fingerprint on memories (fingerprint);
     create index memories_by_time on memories (project, created_at);
@@ -122,7 +83,8 @@ _TABLES = """
 
 
 def foundation(engine: Engine) -> None:
-    for statement in _TABLES.split(";"):
+    columns = ",\n        ".join(column_ddl(field) for field in FIELDS if field.since == 1)
+    for statement in _TABLES.format(columns=columns).split(";"):
         if statement.strip():
             engine.execute(statement)
     search.create(engine)

@@ -16,6 +16,7 @@ from recollect.store.migrations.m0007_no_outbox import no_outbox
 from recollect.store.migrations.m0008_turns import turns
 from recollect.store.migrations.m0009_observer import observer
 from recollect.store.migrations.m0010_injections import injections
+from recollect.store.migrations.m0012_fields_and_log import fields_and_log
 from recollect.store.observed import TABLES as OBSERVED
 
 
@@ -40,4 +41,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(8, "turns", turns, ("turns", "turn_calls", "working_memory")),
     Migration(9, "observer", observer, OBSERVED),
     Migration(10, "injections", injections, ("agent_sessions", "injections")),
+    Migration(11, "store port", lambda engine: None),
+    Migration(12, "fields and log", fields_and_log),
 )

@@ -49,11 +49,12 @@ _NAMES = (
     "coalesce(m.event_at, m.created_at), m.verified, m.pinned, m.provenance, m.citation, m.session, m.attributes, "
     "m.payload, m.decay, max(m.accessed_at, m.created_at)"
 )
-# Nobody is told what is closed, outdated, or only evidence.
+# Nobody is told what is closed, outdated, only evidence, or one user's own.
 _STANDING = (
     f"m.project = :project and m.status in ({_sql_list(SHOWN_STATUSES)}) "
     f"and m.kind not in ({_sql_list(EVIDENCE_KINDS)}) "
-    "and (m.valid_until is null or m.valid_until > :now) and (m.stale_at is null or m.stale_at > :now)"
+    "and (m.valid_until is null or m.valid_until > :now) and (m.stale_at is null or m.stale_at > :now) "
+    "and m.user_id is null"  # an agent at work is not one user of an assistant
 )
 
 

@@ -1,0 +1,136 @@
+"""A Memory's fields in JSON and back: the spelling of every door and of the log. Times are ISO 8601 in UTC.
+
+One function per form of `core.fields`; what is written reads back as the same value. Knows nothing of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.decay import parse_decay
+from recollect.core.fields import BY_NAME, FIELDS, Field
+from recollect.core.ids import MemoryId
+from recollect.core.records import Memory, Span, WorkUnit
+from recollect.core.scope import Scope, Source, Status, Visibility
+
+if TYPE_CHECKING:
+    from recollect.core.kinds import Kinds
+
+Json = dict[str, Any]
+
+CHOICES = {choices.__name__: choices for choices in (Source, Scope, Visibility, Status)}
+
+
+def iso(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _work_unit(unit: WorkUnit) -> Json:
+    return {"methodology": unit.methodology, "hierarchy": list(unit.hierarchy), "label": unit.label}
+
+
+def _span(span: Span) -> Json:
+    return {
+        "type": span.type,
+        "start": span.start,
+        "end": span.end,
+        "context": span.context,
+        "document": span.document,
+    }
+
+
+def _payload(payload: Any) -> Json:
+    from recollect.core.payloads import payload_json  # few memories carry one
+
+    return payload_json(payload)
+
+
+_SPELL: Mapping[str, Callable[[Any], Any]] = {
+    "choice": str,
+    "labels": list,
+    "moment": iso,
+    "decay": str,
+    "work_unit": _work_unit,
+    "span": _span,
+    "payload": _payload,
+    "object": dict,
+}
+
+
+def spell(field: Field, value: Any) -> Any:
+    """A field's value as JSON."""
+    change = _SPELL.get(field.form)
+    return value if change is None or value is None else change(value)
+
+
+def whole(memory: Memory) -> Json:
+    """Every field of a memory that is not as it is by default."""
+    return {
+        field.name: spell(field, value)
+        for field in FIELDS
+        if (value := getattr(memory, field.name)) != _DEFAULTS.get(field.name, _UNSET)
+    }
+
+
+_UNSET = object()
+_DEFAULTS: dict[str, Any] = {
+    name: {} if name == "attributes" else field.default for name, field in Memory.__dataclass_fields__.items()
+}
+
+
+def changed(before: Memory, after: Memory) -> tuple[Json, Json]:
+    """The fields two states of a memory differ in, as they were and as they became."""
+    was: Json = {}
+    now: Json = {}
+    for field in FIELDS:
+        old, new = getattr(before, field.name), getattr(after, field.name)
+        if old != new:
+            was[field.name], now[field.name] = spell(field, old), spell(field, new)
+    return was, now
+
+
+def with_fields(memory: Memory, values: Mapping[str, Any], kinds: Kinds) -> Memory:
+    """The memory with some fields set to what JSON says."""
+    kind = str(values.get("kind", memory.kind))
+    return memory.having(**{name: parse(BY_NAME[name], value, kind, kinds) for name, value in values.items()})
+
+
+def from_whole(values: Mapping[str, Any], kinds: Kinds) -> Memory:
+    """The memory that `whole` wrote down."""
+    kind = str(values["kind"])
+    return Memory(**{name: parse(BY_NAME[name], value, kind, kinds) for name, value in values.items()})
+
+
+def parse(field: Field, value: Any, kind: str, kinds: Kinds) -> Any:
+    """The value that `spell` wrote as JSON."""
+    if field.form == "labels":
+        return tuple(value or ())
+    if field.form == "object":
+        return dict(value or {})
+    if value is None:
+        return None
+    match field.form:
+        case "choice":
+            return CHOICES[field.choices](value)
+        case "moment":
+            return moment(value)
+        case "decay":
+            return parse_decay(value)
+        case "work_unit":
+            return WorkUnit(value["methodology"], tuple(value["hierarchy"]), value["label"])
+        case "span":
+            return Span(**value)
+        case "payload":
+            from recollect.core.payloads import parse_payload
+
+            shape = kinds.rule(kind).payload
+            return None if shape is None else parse_payload(shape, value)
+        case "text" if field.name in ("id", "superseded_by"):
+            return MemoryId(value)
+    return value
