@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.core.query import Filter
+from recollect.core.query import ANY_USER, Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
 from recollect.observer.room import Room
@@ -13,6 +13,7 @@ _WAITING = Filter(
     statuses=frozenset({Status.CANDIDATE, Status.ACTIVE, Status.DISPUTED}),
     sources=frozenset({Source.OBSERVER_INFERRED, Source.MCP_AUTO, Source.AGENT_EXPLICIT}),
     needs_review=True,
+    user=ANY_USER,
 )
 
 

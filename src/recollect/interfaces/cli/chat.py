@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import EmptyContent, InvalidField, RecollectError, StoreError
-from recollect.core.query import Filter
-from recollect.core.scope import Status
+from recollect.core.query import ANY_USER, Filter
+from recollect.core.scope import SHOWN, Status
 from recollect.core.text import excerpt, printable
 from recollect.interfaces.cli.console import FINE, Console, exit_code, given_text, open_from
 from recollect.interfaces.payloads import memory_json, turn_json
@@ -174,7 +174,7 @@ def arguments_facts(parser: argparse.ArgumentParser) -> None:
 
 
 def run_facts(args: argparse.Namespace, console: Console) -> int:
-    filter = Filter(statuses=frozenset(Status)) if args.all else Filter()
+    filter = Filter(statuses=Status if args.all else SHOWN, user=ANY_USER)
     with open_from(args) as memory:
         facts = memory.sessions.facts(session=args.session, filter=filter, limit=max(0, args.limit))
     if console.json:

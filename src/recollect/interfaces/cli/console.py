@@ -135,6 +135,7 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", **many, help="only about this module")
     parser.add_argument("--tag", **many, help="only with this tag")
     parser.add_argument("--session", **many, help="only of this session")
+    parser.add_argument("--user", metavar="ID", help="as this user of an assistant sees it")
     parser.add_argument("--document", **many, help="only passages of this document")
     parser.add_argument("--label", **many, help="only passages of documents with this label")
     parser.add_argument("--type", **many, help="only passages of documents of this type")
@@ -147,7 +148,7 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as-of", metavar="DATE", help="what held on that day, superseded since or not")
 
 
-def filter_from(args: argparse.Namespace) -> Filter:
+def filter_from(args: argparse.Namespace, *, everyone: str | None = None) -> Filter:
     statuses = (
         frozenset(Status) if "any" in args.status else frozenset(choose(Status, s, "status") for s in args.status)
     )
@@ -171,6 +172,7 @@ def filter_from(args: argparse.Namespace) -> Filter:
         needs_review=args.needs_review,
         pinned=args.pinned,
         as_of=moment(args.as_of, "as-of"),
+        user=args.user or everyone,
     )
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from recollect.app import Recollect
-from recollect.core.query import DEFAULT_K, MODES, Briefing, Hit
+from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Hit
 from recollect.core.records import Memory
 from recollect.core.text import excerpt
 from recollect.interfaces.cli.console import FINE, Console, filter_arguments, filter_from, given_text, open_from
@@ -90,7 +90,7 @@ def arguments_list(parser: argparse.ArgumentParser) -> None:
 
 
 def run_list(args: argparse.Namespace, console: Console) -> int:
-    filter = filter_from(args)
+    filter = filter_from(args, everyone=ANY_USER)
     with open_from(args) as memory:
         _check_kinds(memory, filter.kinds)
         page = memory.list(filter, order=args.order, limit=args.limit, skip=args.skip)

@@ -1,0 +1,147 @@
+"""What belongs to one user of an assistant is nobody else's: not found, not merged, not contradicted, not buried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import recollect
+from recollect import Draft, Filter
+from recollect.app import Recollect
+from recollect.core.errors import MemoryNotFound, RecollectError, Tombstoned
+from recollect.core.query import ANY_USER
+from recollect.core.scope import Status
+
+USERS = (None, "anna", "ben")
+TEXTS = (
+    "The deploy script needs 8 workers on the build machine.",
+    "The deploy script now needs 16 workers on the build machine.",
+    "The deploy script never needs 8 workers on the build machine.",
+    "The team lunch is always on friday.",
+    "The team lunch is never on friday.",
+)
+ACTS = ("confirm", "reject", "dispute", "forget", "correct", "edit")
+
+
+@dataclass(frozen=True)
+class Step:
+    user: str | None
+    text: str
+    act: str | None  # on the newest open memory of the user that says the text; None: remember it
+    tag: str
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        st.sampled_from(USERS),
+        st.sampled_from(TEXTS),
+        st.none() | st.sampled_from(ACTS),
+        st.sampled_from(["red", "green"]),
+    ),
+    max_size=14,
+)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def lived(steps: list[Step], *, without: str | None = None) -> dict[str | None, list[tuple[object, ...]]]:
+    """What each user sees after some steps, those of one user left out."""
+    clock = Clock()
+    with recollect.open(":memory:", project="p", actor="t", clock=clock) as memory:
+        for number, step in enumerate(steps):
+            clock.now = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number)
+            if without is None or step.user != without:
+                _take(memory, step)
+        for user in USERS:
+            for text in TEXTS:
+                for hit in memory.recall(text, filter=Filter(user=user), track=False):
+                    assert hit.memory.user in (None, user)
+        return {user: _seen(memory, user) for user in USERS}
+
+
+def _take(memory: Recollect, step: Step) -> None:
+    try:
+        if step.act is None:
+            memory.remember_all([Draft(step.text, user=step.user, tags=[step.tag])])
+            return
+        everything = memory.list(Filter(user=ANY_USER, statuses=Status), limit=1000).memories
+        own = [one for one in everything if one.user == step.user and one.content == step.text]
+        if not own:
+            return
+        if step.act == "correct":
+            memory.correct(own[0].id, f"{step.text} Corrected.")
+        elif step.act == "edit":
+            memory.edit(own[0].id, tags=[step.tag, "edited"])
+        else:
+            getattr(memory, step.act)(own[0].id)
+    except RecollectError:
+        pass  # a closed or buried one: the same in every world
+
+
+def _seen(memory: Recollect, user: str | None) -> list[tuple[object, ...]]:
+    page = memory.list(Filter(user=user, statuses=Status), order="oldest", limit=1000)
+    return sorted(
+        (one.user or "", one.content, str(one.status), one.confidence, one.needs_review, one.verified, one.tags)
+        for one in page.memories
+    )
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(STEPS)
+def test_what_one_user_says_and_does_changes_nothing_anybody_else_sees(steps: list[Step]) -> None:
+    together = lived(steps)
+    for absent in ("anna", "ben"):
+        alone = lived(steps, without=absent)
+        for user in USERS:
+            if user != absent:
+                assert together[user] == alone[user]
+
+
+def test_the_same_words_of_two_users_are_two_memories(memory: Recollect) -> None:
+    anna, ben = (memory.remember("I like tea.", user=user) for user in ("anna", "ben"))
+    assert (anna.verdict, ben.verdict) == ("new", "new")
+    assert memory.remember("I like tea.", user="anna").id == anna.id
+    assert [hit.id for hit in memory.recall("tea", filter=Filter(user="ben"))] == [ben.id]
+    assert memory.recall("tea").hits == ()
+    assert memory.count(Filter(user=ANY_USER)) == 2
+
+
+def test_what_everybody_knows_is_known_to_a_user_and_not_changed_by_it(memory: Recollect) -> None:
+    shared = memory.remember("The office is in Berlin.", tags=["office"])
+    receipt = memory.remember("The office is in Berlin.", user="anna", tags=["secret"])
+    assert (receipt.verdict, receipt.id) == ("same", shared.id)
+    assert memory.get(shared.id).tags == ("office",)
+
+
+def test_a_tombstone_of_one_user_keeps_the_words_from_that_user_only(memory: Recollect) -> None:
+    memory.forget(memory.remember("I like tea.", user="anna").id)
+    with pytest.raises(Tombstoned):
+        memory.remember("I like tea.", user="anna")
+    assert memory.remember("I like tea.", user="ben").verdict == "new"
+
+
+def test_what_was_rejected_for_everybody_is_rejected_for_each_user(memory: Recollect) -> None:
+    memory.reject(memory.remember("The office is in Berlin.").id)
+    with pytest.raises(Tombstoned):
+        memory.remember("The office is in Berlin.", user="anna")
+    assert memory.remember("The office is in Berlin.", user="anna", again=True).verdict == "new"
+    with pytest.raises(Tombstoned):
+        memory.remember("The office is in Berlin.")
+
+
+def test_a_user_cannot_supersede_what_belongs_to_another(memory: Recollect) -> None:
+    id = memory.remember("I like tea.", user="anna").id
+    with pytest.raises(MemoryNotFound):
+        memory.remember("I like coffee.", user="ben", supersedes=id)
+    assert memory.get(id).status is Status.ACTIVE
