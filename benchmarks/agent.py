@@ -43,8 +43,8 @@ from recollect.core.query import Filter
 from recollect.core.scope import Status
 from recollect.core.summary import MemorySummary
 from recollect.observer.events import Event, Reasoning, ToolCall, ToolResult, UserText
-from recollect.observer.readers import sniff
-from recollect.observer.readers.lines import Tally
+from recollect.observer.readers import detect
+from recollect.observer.readers.base import ReadingTally
 from recollect.privacy.quarantine import gives_orders
 
 SETS = ("entireio_cli", "context_evaluator")
@@ -57,7 +57,7 @@ def sessions(name: str) -> list[list[Event]]:
     """The sessions of a set, the one that began first leading."""
     grouped: dict[str, list[Event]] = defaultdict(list)
     with gzip.open(DATA / "traces" / f"{name}.events.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for event in sniff.read(lines, tally=Tally()):
+        for event in detect.read_events(lines, tally=ReadingTally()):
             grouped[event.session].append(event)
     began = {session: min(event.at or 0.0 for event in events) for session, events in grouped.items()}
     return [grouped[session] for session in sorted(grouped, key=lambda one: (began[one], one))]

@@ -16,16 +16,14 @@ from time import thread_time
 from sets import DATA
 
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
-from recollect.observer.fingerprint import fingerprint
-from recollect.observer.foresee import BARS, BUDGET, Match, Trouble, chosen_bar
-from recollect.observer.foresee_errors import RECURRING, Odds
-from recollect.observer.foresee_files import Past, foresee
-from recollect.observer.language import is_request
-from recollect.observer.lookout import Lookout
-from recollect.observer.record import Recorder
-from recollect.observer.traits import with_folders
+from recollect.observer.failure_patterns import THRESHOLDS, WARNINGS_PER_HUNDRED_CALLS, Match, Trouble, choose_threshold
+from recollect.observer.features import with_folders
+from recollect.observer.file_prediction import PastSession, predict_files
+from recollect.observer.language import fingerprint, is_request
+from recollect.observer.predictor import RECURRING, FailureOdds, SessionPredictor
+from recollect.observer.recorder import Recorder
 
-BUDGETS = (1.0, 2.0, 2.5, BUDGET, 3.5, 4.0, 5.0)  # warnings per hundred calls that are tried
+BUDGETS = (1.0, 2.0, 2.5, WARNINGS_PER_HUNDRED_CALLS, 3.5, 4.0, 5.0)  # warnings per hundred calls that are tried
 
 
 @dataclass
@@ -47,7 +45,7 @@ class Gate:
         self.told: set[str] = set()
         self._open = []
         if self.budget is not None:
-            self.bar = chosen_bar(history, budget=self.budget)
+            self.bar = choose_threshold(history, budget=self.budget)
 
     def call(self, matches: Sequence[Match], half: int) -> Match | None:
         self.calls[half] += 1
@@ -87,8 +85,8 @@ class Repeats:
 
 def repeats(sessions: Sequence[Sequence[Event]]) -> Repeats:
     """Warn of repeated errors over sessions in time order."""
-    run = Repeats([Gate(bar=bar) for bar in BARS] + [Gate(budget=budget) for budget in BUDGETS])
-    odds, known = Odds(), set[str]()
+    run = Repeats([Gate(bar=bar) for bar in THRESHOLDS] + [Gate(budget=budget) for budget in BUDGETS])
+    odds, known = FailureOdds(), set[str]()
     told: dict[tuple[str, str], Trouble] = {}
     before: Counter[tuple[str, str]] = Counter()
     history: list[tuple[int, tuple[int, ...]]] = []
@@ -96,7 +94,7 @@ def repeats(sessions: Sequence[Sequence[Event]]) -> Repeats:
         half = int(number >= len(sessions) // 2)
         patterns = odds.patterns(told)
         run.patterns = len(patterns)
-        lookout = Lookout(patterns, known=known)
+        lookout = SessionPredictor(patterns, known=known)
         here = _session(run, lookout, events, half, before, history)
         odds.add(lookout.traits())
         history.append((lookout.calls, tuple(lookout.raised)))
@@ -108,7 +106,7 @@ def repeats(sessions: Sequence[Sequence[Event]]) -> Repeats:
 
 def _session(
     run: Repeats,
-    lookout: Lookout,
+    lookout: SessionPredictor,
     events: Iterable[Event],
     half: int,
     before: Counter[tuple[str, str]],
@@ -167,14 +165,14 @@ def repeats_report(run: Repeats) -> list[str]:
     total = run.gates[0]
     micros = sorted(run.micros)
     recurring, calls = sum(total.recurring.values()), sum(total.calls.values())
-    most = int(BUDGET * calls / 100)
+    most = int(WARNINGS_PER_HUNDRED_CALLS * calls / 100)
     best = sum(sorted(run.groups, reverse=True)[:most])
     lines = [
         f"- recurring errors {sum(total.recurring.values())} (second half {total.recurring[1]}) in "
         f"{sum(total.calls.values())} calls; {run.patterns} patterns at the end; a call looked at by the matcher at "
         f"every bar: median {micros[len(micros) // 2]:.0f} µs, p99 {micros[int(len(micros) * 0.99)]:.0f} µs",
         f"- who knew the future could foresee {min(most, len(run.groups)) / recurring:.0%} at that call and "
-        f"{best / recurring:.0%} by then with {BUDGET:g} warnings in a hundred calls",
+        f"{best / recurring:.0%} by then with {WARNINGS_PER_HUNDRED_CALLS:g} warnings in a hundred calls",
         "",
         "| bar | warnings / 100 calls | foreseen at that call | foreseen by then | warnings borne out "
         "| second half: warnings | at that call | by then |",
@@ -282,8 +280,8 @@ def observer_without_branch(now: Asked, past: Sequence[Asked]) -> list[str]:
 
 
 def _foreseen(now: Asked, past: Sequence[Asked], *, branch: str) -> list[str]:
-    seen = [Past(prompt=one.prompt, edited=one.edited, read=one.read, branch=one.branch) for one in past]
-    return [one.path for one in foresee(now.prompt, seen, k=K, branch=branch, together=_together(past))]
+    seen = [PastSession(prompt=one.prompt, edited=one.edited, read=one.read, branch=one.branch) for one in past]
+    return [one.path for one in predict_files(now.prompt, seen, k=K, branch=branch, together=_together(past))]
 
 
 def _together(past: Sequence[Asked]) -> dict[str, dict[str, float]]:

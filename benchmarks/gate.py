@@ -19,10 +19,9 @@ from recollect.agent.spool import Spool, Story
 from recollect.agent.watchful import follow, foreseen
 from recollect.app import Recollect
 from recollect.observer.events import Event, ToolCall, ToolResult, UserText
-from recollect.observer.fingerprint import fingerprint
-from recollect.observer.foresee import Match, matching
-from recollect.observer.foresee_errors import RECURRING
-from recollect.observer.outlook import KNOWN, NAME
+from recollect.observer.failure_patterns import SNAPSHOT_FILES_NAME, SNAPSHOT_NAME, Match, match_patterns
+from recollect.observer.language import fingerprint
+from recollect.observer.predictor import RECURRING
 from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
 LEVEL = "standard"
@@ -57,7 +56,10 @@ def gated(sessions: Sequence[Sequence[Event]]) -> Gated:
             for event in events:
                 watch.feed(event)
             memory.observer.finish(watch)
-        run.row, run.files = len(memory.store.meta(NAME) or ""), len(memory.store.meta(KNOWN) or "")
+        run.row, run.files = (
+            len(memory.store.meta(SNAPSHOT_NAME) or ""),
+            len(memory.store.meta(SNAPSHOT_FILES_NAME) or ""),
+        )
     return run
 
 
@@ -72,7 +74,7 @@ class _Warm:
         self._told: set[str] = set()
 
     def foreseen(self, call: ToolCall) -> Match | None:
-        found = matching(
+        found = match_patterns(
             call, self._patterns, situation=self.situation, bar=self._bar, given=self._given, told=self._told
         )
         for match in found[:1]:

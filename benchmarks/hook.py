@@ -22,7 +22,7 @@ from sets import DATA
 import agent
 import recollect
 from agent import ASKED, SETS, filled, quantile, sessions
-from recollect.observer.outlook import NAME
+from recollect.observer.failure_patterns import SNAPSHOT_NAME
 
 RESULTS = Path(__file__).parent / "results" / "hook.md"
 ENTRY = "import sys; from recollect.interfaces.hook import entry; sys.exit(entry())"  # what pip's script does
@@ -35,7 +35,7 @@ def project(folder: Path) -> Path:
     made = folder / "hook"
     filled(made / ".recollect" / "memory.db", 10_000)
     with recollect.open(made / ".recollect" / "memory.db") as memory:
-        if not memory.store.meta(NAME):
+        if not memory.store.meta(SNAPSHOT_NAME):
             for events in sessions(SETS[0])[:LEARNT]:
                 watch = memory.observer.watch(events[0].session)
                 for event in events:

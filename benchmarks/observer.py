@@ -35,12 +35,12 @@ from foresight import asked, files_report, repeats, repeats_report
 from gate import gated, gated_report
 from sets import DATA
 
+from recollect.observer.collector import SignalCollector
 from recollect.observer.events import Event, ToolCall, ToolResult
-from recollect.observer.fingerprint import fingerprint
-from recollect.observer.lookout import Lookout
-from recollect.observer.pad import Pad
-from recollect.observer.readers import sniff
-from recollect.observer.readers.lines import Tally
+from recollect.observer.language import fingerprint
+from recollect.observer.predictor import SessionPredictor
+from recollect.observer.readers import detect
+from recollect.observer.readers.base import ReadingTally
 from recollect.observer.signals import DETECTORS
 
 SETS = ("entireio_cli", "context_evaluator")
@@ -52,7 +52,7 @@ RESULTS = Path(__file__).parent / "results" / "observer.md"
 class Run:
     """What one trace set showed."""
 
-    tally: Tally = field(default_factory=Tally)
+    tally: ReadingTally = field(default_factory=ReadingTally)
     calls: int = 0
     errors: int = 0
     repeats: int = 0
@@ -69,18 +69,18 @@ class Run:
     lookout: list[float] = field(default_factory=list)
 
 
-def sessions(name: str, tally: Tally) -> Iterator[list[Event]]:
+def sessions(name: str, tally: ReadingTally) -> Iterator[list[Event]]:
     """The sessions of a set, the one that began first leading."""
     grouped: dict[str, list[Event]] = defaultdict(list)
     with gzip.open(DATA / "traces" / f"{name}.events.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for event in sniff.read(lines, tally=tally):
+        for event in detect.read_events(lines, tally=tally):
             grouped[event.session].append(event)
     began = {session: min(event.at for event in events if event.at is not None) for session, events in grouped.items()}
     for session in sorted(grouped, key=lambda one: (began[one], one)):
         yield grouped[session]
 
 
-def measure(found: list[list[Event]], tally: Tally) -> Run:
+def measure(found: list[list[Event]], tally: ReadingTally) -> Run:
     run = Run(tally)
     known: dict[str, int] = Counter()
     for events in found:
@@ -104,7 +104,7 @@ def measure(found: list[list[Event]], tally: Tally) -> Run:
 
 
 def _watch(run: Run, events: list[Event]) -> None:
-    pad, lookout = Pad(events[0].session, clock=thread_time), Lookout()
+    pad, lookout = SignalCollector(events[0].session, clock=thread_time), SessionPredictor()
     for event in events:
         start = thread_time()
         pad.feed(event)
@@ -155,7 +155,7 @@ def report(name: str, run: Run) -> str:
 
 def whole(name: str) -> str:
     """Everything about one set."""
-    tally = Tally()
+    tally = ReadingTally()
     found = list(sessions(name, tally))
     foreseen = ["### Files foreseen from the first request", "", *files_report(name, asked(name, found))]
     warned = ["### Repeated errors foreseen", "", *repeats_report(repeats(found))]

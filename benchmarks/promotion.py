@@ -39,9 +39,9 @@ from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Status
 from recollect.core.text import words
-from recollect.observer import gate
-from recollect.observer.readers.lines import Tally
-from recollect.observer.watch import Watch
+from recollect.observer import policy
+from recollect.observer.readers.base import ReadingTally
+from recollect.observer.watcher import SessionWatcher
 from recollect.privacy.scan import scan
 
 RESULTS = Path(__file__).parent / "results" / "promotion.md"
@@ -70,8 +70,8 @@ class Run:
 def measure(name: str) -> Run:
     run = Run()
     with recollect.open(":memory:", project=name) as memory:
-        for number, events in enumerate(sessions(name, Tally())):
-            watch = Watch(events[0].session)
+        for number, events in enumerate(sessions(name, ReadingTally())):
+            watch = SessionWatcher(events[0].session)
             for event in events:
                 watch.feed(event)
             wall, cpu = perf_counter(), process_time()
@@ -86,8 +86,8 @@ def measure(name: str) -> Run:
             run.seen.append(watch.contribution())
             run.steps[watch.session] = max(event.step for event in events)
         run.memories = list(memory.list(Filter(statuses=frozenset(Status)), limit=5_000).memories)
-        for events in list(sessions(name, Tally()))[:20]:
-            watch = Watch(events[0].session)
+        for events in list(sessions(name, ReadingTally()))[:20]:
+            watch = SessionWatcher(events[0].session)
             for event in events:
                 watch.feed(event)
             again = memory.observer.finish(watch)
@@ -123,7 +123,7 @@ def _double(one: Memory, other: Memory) -> bool:
     if (mine or theirs) and len(mine & theirs) / len(mine | theirs) < 0.5:
         return False
     a, b = set(words(one.content)), set(words(other.content))
-    return len(a & b) / max(1, len(a | b)) >= gate.SAME_WORDS
+    return len(a & b) / max(1, len(a | b)) >= policy.SAME_WORDS
 
 
 # --- borne out ------------------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def report(name: str, run: Run) -> str:
         "| signal | memories | shown | tainted | judged | borne out | mean sessions behind it |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [_row(signal, by[signal], run) for signal in gate.GRADES]
+    lines += [_row(signal, by[signal], run) for signal in policy.GRADES]
     lines += ["", "Examples (people's own words are left out):", ""]
     lines += list(_examples(by))
     return "\n".join(lines)
@@ -241,7 +241,7 @@ def _row(signal: str, memories: list[Memory], run: Run) -> str:
 
 
 def _examples(by: dict[str, list[Memory]]) -> Iterator[str]:
-    for signal in gate.GRADES:
+    for signal in policy.GRADES:
         ranked = sorted(by[signal], key=lambda memory: (-len(memory.provenance), memory.content))
         for memory in ranked[:_EXAMPLES]:
             told = _QUOTED.sub("“…”", memory.content) if signal == "self_correction" else memory.content

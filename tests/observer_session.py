@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from recollect.observer.collector import SignalCollector
 from recollect.observer.events import Event, Reasoning, ToolResult, UserText
-from recollect.observer.pad import Pad
-from recollect.observer.promote import Learned
-from recollect.observer.signals.note import Signal
+from recollect.observer.promotion import Learned
+from recollect.observer.signals.base import Signal
 from recollect.observer.tool_calls import read_tool_call
 
 Learn = Callable[..., Learned]
@@ -89,8 +89,8 @@ class Session:
         )
         return self
 
-    def pad(self) -> Pad:
-        pad = Pad(self.name)
+    def pad(self) -> SignalCollector:
+        pad = SignalCollector(self.name)
         for event in self.events:
             pad.feed(event)
         assert not pad.counts.troubles

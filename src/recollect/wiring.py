@@ -170,9 +170,11 @@ def _rooms(
 
     def observer() -> Observer:
         from recollect.observer.api import Observer
-        from recollect.observer.room import Room as Observatory
+        from recollect.observer.context import ObserverContext
 
-        room = Observatory(store, context, clock, writer.identity, placed=partial(_tie, store, file), model=governed)
+        room = ObserverContext(
+            store, context, clock, writer.identity, placed=partial(_tie, store, file), model=governed
+        )
         return Observer(room, folder=store.engine.folder)
 
     def agent_context(observer: Observer) -> AgentContext:
@@ -282,9 +284,9 @@ def _see_names(store: Store, context: RetrievalContext) -> RetrievalContext:
 
 def _see_company(store: Store, context: RetrievalContext) -> RetrievalContext:
     """Recall with what agents were seen to use together, seeded by commits."""
-    from recollect.observer.companions import SeenTogether
+    from recollect.observer.file_prediction import ObservedCoChange
 
-    return replace(context, companions=SeenTogether(store))
+    return replace(context, companions=ObservedCoChange(store))
 
 
 def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:

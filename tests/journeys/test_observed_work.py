@@ -11,7 +11,7 @@ import recollect
 from observer_session import Session
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError
-from recollect.observer.qa import Finding
+from recollect.observer.findings import Finding
 
 
 def lived(memory: Recollect, session: Session) -> None:

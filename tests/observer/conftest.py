@@ -6,7 +6,7 @@ import pytest
 
 from observer_session import Learn, Session
 from recollect.app import Recollect
-from recollect.observer.promote import Learned
+from recollect.observer.promotion import Learned
 
 
 @pytest.fixture

@@ -6,32 +6,40 @@ import pytest
 
 from observer_session import Session
 from recollect.observer.events import Event, ToolCall
-from recollect.observer.foresee import BARS, ENOUGH, FIRST_BAR, Pattern, Trouble, chosen_bar, matching, warning
-from recollect.observer.foresee_errors import Odds
-from recollect.observer.lookout import Lookout
-from recollect.observer.traits import Situation, commands
+from recollect.observer.failure_patterns import (
+    ENOUGH,
+    FIRST_THRESHOLD,
+    THRESHOLDS,
+    Pattern,
+    Trouble,
+    choose_threshold,
+    format_warning,
+    match_patterns,
+)
+from recollect.observer.features import FeatureState, split_commands
+from recollect.observer.predictor import FailureOdds, SessionPredictor
 
 UNREAD = "File has not been read yet. Read it first before writing to it."
 
 
 def learnt(*sessions: Session) -> list[Pattern]:
-    odds = Odds()
+    odds = FailureOdds()
     for session in sessions:
         odds.add(watched(session).traits())
     return odds.patterns()
 
 
-def watched(session: Session, patterns: list[Pattern] | None = None) -> Lookout:
-    lookout = Lookout(patterns or [])
+def watched(session: Session, patterns: list[Pattern] | None = None) -> SessionPredictor:
+    lookout = SessionPredictor(patterns or [])
     for event in session.events:
         lookout.see(event)
     return lookout
 
 
-def last_call(session: Session) -> tuple[ToolCall, Situation]:
+def last_call(session: Session) -> tuple[ToolCall, FeatureState]:
     """The last call of a session, and how things stood before it."""
     calls = [number for number, event in enumerate(session.events) if isinstance(event, ToolCall)]
-    situation = Situation()
+    situation = FeatureState()
     for event in session.events[: calls[-1]]:
         situation.see(event)
     call = session.events[calls[-1]]
@@ -42,7 +50,9 @@ def last_call(session: Session) -> tuple[ToolCall, Situation]:
 def likelihood(session: Session, patterns: list[Pattern]) -> float:
     """How likely the last call of a session is to fail, by the best match."""
     call, situation = last_call(session)
-    return max((match.likelihood for match in matching(call, patterns, situation=situation, bar=0.0)), default=0.0)
+    return max(
+        (match.likelihood for match in match_patterns(call, patterns, situation=situation, bar=0.0)), default=0.0
+    )
 
 
 def unread_edits(name: str) -> Session:
@@ -112,16 +122,16 @@ def test_what_was_mended_fades() -> None:
     good = [Session(f"g{n}").run("make docs") for n in range(40)]
     before, after = learnt(*bad), learnt(*bad, *good)
     assert likelihood(Session().run("make docs"), before) > 0.6
-    assert likelihood(Session().run("make docs"), after) < BARS[0]
+    assert likelihood(Session().run("make docs"), after) < THRESHOLDS[0]
 
 
 def test_the_same_pattern_is_given_once_and_the_same_troubles_are_told_once() -> None:
     patterns = learnt(unread_edits("a"), unread_edits("b"), unread_edits("c"))
     call, situation = last_call(Session().edit("new.py"))
-    first, *others = matching(call, patterns, situation=situation, bar=0.1)
-    again = matching(call, patterns, situation=situation, bar=0.1, given={first.pattern.id})
+    first, *others = match_patterns(call, patterns, situation=situation, bar=0.1)
+    again = match_patterns(call, patterns, situation=situation, bar=0.1, given={first.pattern.id})
     assert [match.pattern.id for match in again] == [match.pattern.id for match in others]
-    assert matching(call, patterns, situation=situation, bar=0.1, told=first.pattern.fingerprints) == []
+    assert match_patterns(call, patterns, situation=situation, bar=0.1, told=first.pattern.fingerprints) == []
 
 
 def test_a_lookout_counts_one_warning_a_session_for_each_bar_that_it_passes() -> None:
@@ -133,21 +143,21 @@ def test_a_lookout_counts_one_warning_a_session_for_each_bar_that_it_passes() ->
 
 
 def test_the_bar_is_the_lowest_that_keeps_the_budget() -> None:
-    chatty = (ENOUGH, tuple(20 if bar < 0.3 else 2 for bar in BARS))
-    assert chosen_bar([chatty], budget=3.0) == min(bar for bar in BARS if bar >= 0.3)
-    assert chosen_bar([(ENOUGH, tuple(1 for _ in BARS))], budget=3.0) == BARS[0]
+    chatty = (ENOUGH, tuple(20 if bar < 0.3 else 2 for bar in THRESHOLDS))
+    assert choose_threshold([chatty], budget=3.0) == min(bar for bar in THRESHOLDS if bar >= 0.3)
+    assert choose_threshold([(ENOUGH, tuple(1 for _ in THRESHOLDS))], budget=3.0) == THRESHOLDS[0]
 
 
 def test_without_enough_calls_the_first_bar_holds_and_the_surest_is_always_told() -> None:
-    assert chosen_bar([], budget=3.0) == FIRST_BAR
-    assert chosen_bar([(ENOUGH - 1, tuple(0 for _ in BARS))], budget=3.0) == FIRST_BAR
-    assert chosen_bar([(ENOUGH, tuple(ENOUGH for _ in BARS))], budget=3.0) == BARS[-1]
+    assert choose_threshold([], budget=3.0) == FIRST_THRESHOLD
+    assert choose_threshold([(ENOUGH - 1, tuple(0 for _ in THRESHOLDS))], budget=3.0) == FIRST_THRESHOLD
+    assert choose_threshold([(ENOUGH, tuple(ENOUGH for _ in THRESHOLDS))], budget=3.0) == THRESHOLDS[-1]
 
 
 def test_a_warning_says_what_failed_and_what_helped() -> None:
     pattern = Pattern("Bash", "command", "rtk bun", 0.9, {}, (Trouble("f", "unrecognized subcommand", "run bun"),), 4)
-    (match,) = matching(last_call(Session().run("rtk bun test"))[0], [pattern])
-    assert warning(match) == (
+    (match,) = match_patterns(last_call(Session().run("rtk bun test"))[0], [pattern])
+    assert format_warning(match) == (
         "`rtk bun` failed in 4 earlier sessions here: unrecognized subcommand (what helped: run bun)"
     )
 
@@ -166,11 +176,11 @@ def test_a_warning_says_what_failed_and_what_helped() -> None:
 def test_commands_of_a_line_are_named_with_whether_their_failure_is_told(
     line: str, found: list[tuple[str, bool]]
 ) -> None:
-    assert list(commands(line)) == found
+    assert list(split_commands(line)) == found
 
 
 def test_events_out_of_order_and_answers_without_calls_are_survived() -> None:
-    lookout = Lookout()
+    lookout = SessionPredictor()
     events: list[Event] = list(reversed(unread_edits("a").events))
     for event in events:
         lookout.see(event)

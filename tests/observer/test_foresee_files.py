@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from observer_session import Session
-from recollect.observer.foresee_files import Past, Weights, foresee, words
-from recollect.observer.record import Recorder
+from recollect.observer.file_prediction import PastSession, Weights, predict_files, words
+from recollect.observer.recorder import Recorder
 
 
-def paths(prompt: str, past: list[Past], **more: object) -> list[str]:
-    return [one.path for one in foresee(prompt, past, **more)]  # type: ignore[arg-type]
+def paths(prompt: str, past: list[PastSession], **more: object) -> list[str]:
+    return [one.path for one in predict_files(prompt, past, **more)]  # type: ignore[arg-type]
 
 
-ROUTES = Past(prompt="the login route answers 500 when the cookie is missing", edited=("api/routes.py",))
-COLOURS = Past(prompt="make the chart colours readable in dark mode", edited=("web/chart.tsx",))
+ROUTES = PastSession(prompt="the login route answers 500 when the cookie is missing", edited=("api/routes.py",))
+COLOURS = PastSession(prompt="make the chart colours readable in dark mode", edited=("web/chart.tsx",))
 
 
 def test_the_session_that_was_asked_alike_leads() -> None:
@@ -23,7 +23,7 @@ def test_the_session_that_was_asked_alike_leads() -> None:
 
 
 def test_a_file_that_the_prompt_names_leads_even_when_nobody_touched_it() -> None:
-    found = foresee("please tidy core/clock.py", [ROUTES, COLOURS], files=["core/clock.py", "core/other.py"])
+    found = predict_files("please tidy core/clock.py", [ROUTES, COLOURS], files=["core/clock.py", "core/other.py"])
     assert found[0].path == "core/clock.py"
     assert found[0].because[0] == "the prompt names it"
 
@@ -38,15 +38,20 @@ def test_a_word_inside_another_names_no_file() -> None:
 
 
 def test_without_a_hint_the_latest_and_the_most_frequent_lead() -> None:
-    past = [Past(prompt="x", edited=("old.py",)), Past(prompt="y", edited=("new.py",))]
+    past = [PastSession(prompt="x", edited=("old.py",)), PastSession(prompt="y", edited=("new.py",))]
     assert paths("", past) == ["new.py", "old.py"]
-    often = [Past(prompt=str(n), edited=("often.py",)) for n in range(5)] + [Past(prompt="z", edited=("once.py",))] * 1
+    often = [PastSession(prompt=str(n), edited=("often.py",)) for n in range(5)] + [
+        PastSession(prompt="z", edited=("once.py",))
+    ] * 1
     weights = Weights(lately=0.0)
     assert paths("", often, weights=weights)[0] == "often.py"
 
 
 def test_work_goes_on_where_the_branch_was_left_and_main_is_no_branch() -> None:
-    past = [Past(prompt="a", edited=("mine.py",), branch="feature"), *[Past(prompt="b", edited=("other.py",))] * 3]
+    past = [
+        PastSession(prompt="a", edited=("mine.py",), branch="feature"),
+        *[PastSession(prompt="b", edited=("other.py",))] * 3,
+    ]
     assert paths("go on", past, branch="feature")[0] == "mine.py"
     assert paths("go on", past, branch="main")[0] == "other.py"
 
@@ -60,14 +65,14 @@ def test_what_goes_with_a_leader_follows_it() -> None:
 
 
 def test_k_is_an_upper_bound_and_nothing_known_gives_nothing() -> None:
-    past = [Past(prompt="x", edited=tuple(f"{n}.py" for n in range(30)))]
-    assert len(foresee("x", past, k=7)) == 7
-    assert foresee("anything at all", []) == []
+    past = [PastSession(prompt="x", edited=tuple(f"{n}.py" for n in range(30)))]
+    assert len(predict_files("x", past, k=7)) == 7
+    assert predict_files("anything at all", []) == []
 
 
 def test_the_same_past_gives_the_same_order() -> None:
     past = [ROUTES, COLOURS] * 5
-    assert foresee("login", past) == foresee("login", past)
+    assert predict_files("login", past) == predict_files("login", past)
 
 
 def test_the_first_request_is_kept_and_not_what_a_host_said_before_it() -> None:

@@ -11,9 +11,9 @@ import recollect
 from observer_session import Session
 from recollect.app import Recollect
 from recollect.core.observed import Contribution, FileSeen, PairSeen, SessionSeen
-from recollect.observer.companions import COMMITTED, SeenTogether
 from recollect.observer.events import ToolCall
-from recollect.observer.foresee import BARS, FIRST_BAR
+from recollect.observer.failure_patterns import FIRST_THRESHOLD, THRESHOLDS
+from recollect.observer.file_prediction import COMMITTED, ObservedCoChange
 
 UNREAD = "File has not been read yet. Read it first before writing to it."
 
@@ -46,7 +46,7 @@ def test_a_failure_of_earlier_sessions_is_warned_of_once_with_what_helped(memory
         watch(memory, unread(number))
     call = next_call(Session("new").edit("core/clock.py"))
     first = memory.observer.warnings(call, situation=memory.observer.situation())[0]
-    assert first.likelihood > FIRST_BAR
+    assert first.likelihood > FIRST_THRESHOLD
     trouble = first.pattern.troubles[0]
     assert trouble.text.startswith("File has not been read yet")
     assert trouble.remedy == "read the file, then edit it"
@@ -86,7 +86,7 @@ def test_a_session_keeps_what_each_bar_would_have_raised_once_there_is_something
         watch(memory, unread(number))
     raised = [one.raised for one in memory.observer.sessions()]
     assert raised[:2] == [(), ()]
-    assert len(raised[3]) == len(BARS)
+    assert len(raised[3]) == len(THRESHOLDS)
     assert raised[3][0] == 1
 
 
@@ -152,23 +152,23 @@ def committed(memory: Recollect, near: str, far: str, weight: float) -> None:
 
 def test_before_any_session_commits_tell_what_goes_together(memory: Recollect) -> None:
     committed(memory, A, C, 0.8)
-    assert SeenTogether(memory.store).companions([A]) == {C: 0.8}
+    assert ObservedCoChange(memory.store).companions([A]) == {C: 0.8}
 
 
 def test_sessions_outweigh_commits_as_they_come(memory: Recollect) -> None:
     committed(memory, A, C, 0.8)
     for number in range(2 * COMMITTED):
         shared(memory, number, pair=True)
-    found = SeenTogether(memory.store).companions([A])
+    found = ObservedCoChange(memory.store).companions([A])
     assert found[B] > 0.6 > found[C] > 0.0
 
 
 def test_a_file_used_alone_most_of_the_time_has_weak_companions(memory: Recollect) -> None:
     for number in range(10):
         shared(memory, number, pair=number < 2)
-    assert SeenTogether(memory.store).companions([A]) == {B: 0.2}
-    assert SeenTogether(memory.store).companions([B]) == {A: 1.0}
-    assert SeenTogether(memory.store).companions(["nobody.py"]) == {}
+    assert ObservedCoChange(memory.store).companions([A]) == {B: 0.2}
+    assert ObservedCoChange(memory.store).companions([B]) == {A: 1.0}
+    assert ObservedCoChange(memory.store).companions(["nobody.py"]) == {}
 
 
 def test_recall_adds_the_troubles_of_a_file_that_agents_use_together_with_the_one_in_play(tmp_path: Path) -> None:

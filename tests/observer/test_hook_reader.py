@@ -18,9 +18,9 @@ from recollect.observer.events import (
     ToolResult,
     UserText,
 )
-from recollect.observer.readers import hook, sniff
-from recollect.observer.readers.lines import Tally
-from recollect.observer.watch import Watch
+from recollect.observer.readers import detect, hook
+from recollect.observer.readers.base import ReadingTally
+from recollect.observer.watcher import SessionWatcher
 
 
 def line(event: str, *, host: str = "claude-code", at: float = 1000.0, session: str = "s", **payload: Any) -> str:
@@ -28,8 +28,8 @@ def line(event: str, *, host: str = "claude-code", at: float = 1000.0, session: 
     return json.dumps({"v": 1, "host": host, "at": at, "payload": whole})
 
 
-def events(lines: Iterable[str], tally: Tally | None = None) -> list[Event]:
-    return list(sniff.read(lines, tally=tally or Tally()))
+def events(lines: Iterable[str], tally: ReadingTally | None = None) -> list[Event]:
+    return list(detect.read_events(lines, tally=tally or ReadingTally()))
 
 
 def of(kind: type[Any], lines: Iterable[str]) -> list[Any]:
@@ -67,7 +67,7 @@ TRANSCRIPT = [
 
 
 def test_claude_codes_hooks_are_recognised_by_their_lines() -> None:
-    assert sniff.sniff(CLAUDE) == "hook"
+    assert detect.detect_format(CLAUDE) == "hook"
     calls = of(ToolCall, CLAUDE)
     assert {(one.call_id, one.action, one.paths) for one in calls} == {
         ("t1", ActionType.READ, ("a.py",)),
@@ -89,7 +89,7 @@ def test_a_call_has_the_same_id_whether_a_hook_or_the_transcript_told_of_it() ->
 
 
 def test_a_session_told_by_hooks_and_by_its_transcript_in_one_watch_counts_each_call_once() -> None:
-    watch = Watch("s")
+    watch = SessionWatcher("s")
     for event in [*events(CLAUDE), *events(TRANSCRIPT)]:
         watch.feed(event)
     seen = watch.contribution()
@@ -133,7 +133,7 @@ def test_gemini_names_no_calls_so_answers_are_matched_in_order_and_our_own_conte
         line("AfterAgent", host="gemini", prompt_response="Fixed."),
     ]
     assert [one.text for one in of(UserText, lines)] == ["fix it"]
-    watch = Watch("s")
+    watch = SessionWatcher("s")
     for event in events(lines):
         watch.feed(event)
     seen = watch.contribution()
@@ -170,10 +170,10 @@ def test_where_cursor_told_no_tool_calls_its_doubles_count() -> None:
 
 def test_answers_before_their_calls_lost_answers_and_two_sessions_in_one_file_do_no_harm() -> None:
     mixed = [CLAUDE[3], CLAUDE[2], CLAUDE[5], line("PreToolUse", session="other", tool_name="Read", tool_input=None)]
-    tally = Tally()
+    tally = ReadingTally()
     found = events(mixed, tally)
     assert {one.session for one in found} == {"s", "other"}
-    watch = Watch("s")
+    watch = SessionWatcher("s")
     for event in found:
         watch.feed(event)
     assert watch.contribution().session.calls == 2
@@ -184,7 +184,7 @@ def test_subagents_are_told_apart() -> None:
         line("PreToolUse", tool_name="Edit", tool_input={"file_path": "/p/a.py"}, tool_use_id="t1"),
         line("PreToolUse", tool_name="Edit", tool_input={"file_path": "/p/a.py"}, tool_use_id="t2", agent_id="helper"),
     ]
-    watch = Watch("s")
+    watch = SessionWatcher("s")
     for event in events(lines):
         watch.feed(event)
     assert [one.hunch for one in watch.signals() if one.name == "parallel_conflict"] == ["edited by several agents"]
@@ -205,7 +205,7 @@ def test_subagents_are_told_apart() -> None:
     ],
 )
 def test_a_line_nobody_can_read_is_counted_and_the_rest_is_learnt(bad: str) -> None:
-    tally = Tally()
+    tally = ReadingTally()
     found = events([*CLAUDE, bad, bad], tally)
     assert len([one for one in found if isinstance(one, UserText)]) == 1
     assert all(isinstance(one, Event) for one in found)
@@ -229,6 +229,6 @@ def test_what_we_injected_ourselves_is_not_taken_for_something_new() -> None:
 
 
 def test_a_session_is_over_when_its_end_was_told_and_nothing_after_it() -> None:
-    assert hook.ended(CLAUDE)
-    assert not hook.ended(CLAUDE[:-1])
-    assert not hook.ended([*CLAUDE, line("UserPromptSubmit", prompt="one more thing")])
+    assert hook.session_ended(CLAUDE)
+    assert not hook.session_ended(CLAUDE[:-1])
+    assert not hook.session_ended([*CLAUDE, line("UserPromptSubmit", prompt="one more thing")])

@@ -9,7 +9,7 @@ from observer_session import Session
 from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source, Status
-from recollect.observer import reports, ui
+from recollect.observer import findings
 
 
 def test_critical_and_high_findings_are_error_patterns_at_once_and_the_rest_is_left() -> None:
@@ -46,7 +46,7 @@ def test_the_same_report_twice_is_remembered_once() -> None:
 )
 def test_a_report_that_cannot_be_read_names_the_finding(given: object, field: str) -> None:
     with pytest.raises(InvalidField) as error:
-        reports.report(given)
+        findings.read_report(given)
     assert error.value.field == field
 
 
@@ -61,15 +61,15 @@ def test_a_grave_finding_behind_many_small_ones_is_kept_and_too_many_grave_ones_
 
 
 def test_a_path_outside_the_project_is_not_a_file_of_the_finding() -> None:
-    (finding,) = reports.report([{"severity": "high", "title": "x", "file": "../../etc/passwd"}])
+    (finding,) = findings.read_report([{"severity": "high", "title": "x", "file": "../../etc/passwd"}])
     assert finding.files == ()
 
 
-def ui_session(first: str, *between: str) -> list[ui.Observation]:
+def ui_session(first: str, *between: str) -> list[findings.Observation]:
     session = Session().call("mcp__browser__browser_click", first, error=True, query="Save")
     for tool in between:
         session.call(f"mcp__browser__{tool}", query="the page")
-    return ui.watched(session.call("mcp__browser__browser_click", query="Save").events)
+    return findings.watched(session.call("mcp__browser__browser_click", query="Save").events)
 
 
 @pytest.mark.parametrize(
@@ -88,23 +88,23 @@ def test_what_lay_between_a_failure_and_success_tells_what_kind_it_is(
 ) -> None:
     (found,) = ui_session(trouble, *between)
     assert found.sort == sort
-    (draft,) = ui.drafts([found])
+    (draft,) = findings.draft_observations([found])
     assert (draft.kind, draft.confidence, draft.needs_review) == ("e2e_observation", 0.75, True)
 
 
 def test_a_failure_that_never_worked_and_other_tools_teach_nothing_of_the_interface() -> None:
-    assert ui.watched(Session().call("mcp__b__browser_click", "Timeout", error=True, query="Save").events) == []
-    assert ui.watched(Session().run("make", "timeout", error=True).run("make").events) == []
+    assert findings.watched(Session().call("mcp__b__browser_click", "Timeout", error=True, query="Save").events) == []
+    assert findings.watched(Session().run("make", "timeout", error=True).run("make").events) == []
 
 
 def test_told_observations_are_checked() -> None:
-    assert ui.observations([{"type": "timing", "text": "The list loads late"}])[0].sort == "timing"
+    assert findings.read_observations([{"type": "timing", "text": "The list loads late"}])[0].sort == "timing"
     with pytest.raises(UnknownChoice):
-        ui.observations([{"type": "colour", "text": "x"}])
+        findings.read_observations([{"type": "colour", "text": "x"}])
     with pytest.raises(InvalidField):
-        ui.observations([{"type": "timing", "text": " "}])
+        findings.read_observations([{"type": "timing", "text": " "}])
     with pytest.raises(InvalidField):
-        ui.observations("x")
+        findings.read_observations("x")
 
 
 def test_told_observations_wait_for_a_review() -> None:

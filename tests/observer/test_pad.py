@@ -9,9 +9,9 @@ import pytest
 
 from observer_session import Session
 from recollect.core.errors import CheckpointUnreadable
-from recollect.observer import gate
+from recollect.observer import policy
+from recollect.observer.collector import SignalCollector
 from recollect.observer.events import Event
-from recollect.observer.pad import Pad
 
 
 def story() -> Session:
@@ -58,17 +58,17 @@ def test_a_pad_resumed_in_the_middle_ends_where_one_that_never_stopped_does() ->
     session = story()
     whole = session.pad()
     for cut in range(len(session.events)):
-        first = Pad("s")
+        first = SignalCollector("s")
         for event in session.events[:cut]:
             first.feed(event)
-        second = Pad.resume(json.loads(json.dumps(first.checkpoint())))
+        second = SignalCollector.resume(json.loads(json.dumps(first.checkpoint())))
         for event in session.events[max(0, cut - 3) :]:
             second.feed(event)
         assert second.signals() == whole.signals()
 
 
 def test_a_checkpoint_does_not_change_when_the_pad_goes_on() -> None:
-    session, pad = story(), Pad("s")
+    session, pad = story(), SignalCollector("s")
     for event in session.events[:20]:
         pad.feed(event)
     saved = pad.checkpoint()
@@ -81,7 +81,7 @@ def test_a_checkpoint_does_not_change_when_the_pad_goes_on() -> None:
 @pytest.mark.parametrize("broken", [{}, {"format": 99}, {"format": 1}, {"format": 1, "session": "s", "counts": 3}])
 def test_a_broken_checkpoint_is_a_clear_error(broken: dict[str, object]) -> None:
     with pytest.raises(CheckpointUnreadable) as caught:
-        Pad.resume(broken)
+        SignalCollector.resume(broken)
     assert "replay" in str(caught.value.hint)
 
 
@@ -89,7 +89,7 @@ def test_the_bound_holds_and_the_least_valuable_notes_go_first() -> None:
     session = Session().read("a.py").says("I was wrong about everything.")
     for number in range(3000):
         session.read(f"folder/{number}.py")
-    pad = Pad("s", bound=1_000_000)
+    pad = SignalCollector("s", bound=1_000_000)
     for event in session.events:
         pad.feed(event)
     assert pad.weight() <= 1_000_000
@@ -99,7 +99,7 @@ def test_the_bound_holds_and_the_least_valuable_notes_go_first() -> None:
 
 def test_an_event_over_budget_is_counted_and_raises_nothing() -> None:
     ticks = count(step=0.001)
-    quick, slow = Pad("s", clock=lambda: next(ticks)), Pad("s", clock=lambda: 3 * next(ticks))
+    quick, slow = SignalCollector("s", clock=lambda: next(ticks)), SignalCollector("s", clock=lambda: 3 * next(ticks))
     events = Session().read("a.py").events
     for event in events:
         quick.feed(event)
@@ -108,16 +108,16 @@ def test_an_event_over_budget_is_counted_and_raises_nothing() -> None:
 
 
 def test_a_detector_that_fails_is_counted_by_name_and_the_others_go_on() -> None:
-    saved = Pad("s").checkpoint()
+    saved = SignalCollector("s").checkpoint()
     saved["detectors"]["repeated_grep"]["notes"] = {"x": {"count": "many"}}
-    pad = Pad.resume(saved)
+    pad = SignalCollector.resume(saved)
     for event in Session().grep("x").read("a.py").events:
         pad.feed(event)
     assert pad.counts.troubles == {"repeated_grep: TypeError": 1}
 
 
 def test_events_of_another_session_are_counted_and_left_out() -> None:
-    pad = Pad("mine")
+    pad = SignalCollector("mine")
     for event in Session("other").read("a.py").events:
         pad.feed(event)
     assert (pad.signals(), pad.counts.foreign) == ([], 2)
@@ -126,7 +126,7 @@ def test_events_of_another_session_are_counted_and_left_out() -> None:
 def test_events_out_of_order_and_without_results_raise_nothing() -> None:
     session = story()
     for order in (session.events[::-1], session.events[::2], session.events[1::2]):
-        pad = Pad("s")
+        pad = SignalCollector("s")
         for event in order:
             pad.feed(event)
         assert not pad.counts.troubles
@@ -134,20 +134,20 @@ def test_events_out_of_order_and_without_results_raise_nothing() -> None:
 
 
 def test_an_event_of_no_known_kind_is_only_counted() -> None:
-    pad = Pad("s")
+    pad = SignalCollector("s")
     pad.feed(Event(id="x", session="s", step=1))
     assert (pad.counts.events, pad.signals()) == (1, [])
 
 
 def test_signals_come_in_the_order_of_their_value() -> None:
-    values = [gate.worth(one.name, sessions=1) for one in story().pad().signals()]
+    values = [policy.worth(one.name, sessions=1) for one in story().pad().signals()]
     assert values == sorted(values, reverse=True)
     assert len({one.name for one in story().pad().signals()}) >= 10
 
 
 def test_the_value_formula_is_the_designs() -> None:
-    assert gate.value(diagnostic=1.0, cross_session=0.0, false_positives=1.0) == 0.5
-    assert gate.value(diagnostic=0.0, cross_session=1.0, false_positives=1.0) == 0.3
-    assert gate.value(diagnostic=0.0, cross_session=0.0, false_positives=0.0) == 0.2
-    assert gate.kept("time_anomaly", sessions=1)
-    assert not gate.kept("time_anomaly", sessions=1, false_positives=0.9)
+    assert policy.value(diagnostic=1.0, cross_session=0.0, false_positives=1.0) == 0.5
+    assert policy.value(diagnostic=0.0, cross_session=1.0, false_positives=1.0) == 0.3
+    assert policy.value(diagnostic=0.0, cross_session=0.0, false_positives=0.0) == 0.2
+    assert policy.kept("time_anomaly", sessions=1)
+    assert not policy.kept("time_anomaly", sessions=1, false_positives=0.9)

@@ -12,7 +12,7 @@ from recollect.core.kinds import Kind
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
-from recollect.observer import gate
+from recollect.observer import policy
 from recollect.observer.events import Outcome, SessionComplete
 from recollect.testing.fakes import ScriptedModel, WordEmbedder
 
@@ -193,7 +193,7 @@ def test_a_refusal_is_told_with_its_reason_and_leads_everything_else(memory: Rec
         "A person stopped a change of `src/client.py` and said: "
         "“don't touch the generated client, change the schema instead”"
     )
-    assert first.memory.confidence == gate.SPOKEN_CONFIDENCE
+    assert first.memory.confidence == policy.SPOKEN_CONFIDENCE
     assert second.memory.kind == Kind.ERROR_PATTERN
 
 
@@ -418,7 +418,7 @@ def refusals(name: str, count: int) -> Session:
     return session
 
 
-@pytest.mark.parametrize(("kind", "most"), sorted(gate.PROMOTED.items()))
+@pytest.mark.parametrize(("kind", "most"), sorted(policy.PROMOTED.items()))
 def test_a_session_adds_no_more_than_its_kind_may(learn: Learn, kind: str, most: int) -> None:
     learned = learn(refusals("s1", 24), kind=kind)
     assert len(learned.added) == most
@@ -460,8 +460,8 @@ def test_of_a_long_plan_what_was_validated_is_kept_before_the_session_ends(memor
 def test_reviews_that_find_a_signal_wrong_lower_what_it_is_worth(memory: Recollect, learn: Learn) -> None:
     for kept in learn(refusals("s1", 6)).added:
         memory.reject(kept.memory.id)
-    worth = gate.worth("self_correction", sessions=1)
-    assert gate.worth("self_correction", sessions=1, false_positives=1.0) < worth
+    worth = policy.worth("self_correction", sessions=1)
+    assert policy.worth("self_correction", sessions=1, false_positives=1.0) < worth
 
 
 # --- the one call of a model ----------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from recollect.observer.events import (
     ToolResult,
     UserText,
 )
-from recollect.observer.readers import sniff
-from recollect.observer.readers.lines import Tally
+from recollect.observer.readers import detect
+from recollect.observer.readers.base import ReadingTally
 from recollect.privacy.fence import block, item
 
 TRACES = next(
@@ -176,14 +176,14 @@ def lines(rows: list[dict[str, object]]) -> list[str]:
     return [json.dumps(row) + "\n" for row in rows]
 
 
-def events(text: list[str], tally: Tally | None = None) -> list[Event]:
-    return list(sniff.read(text, tally=tally or Tally()))
+def events(text: list[str], tally: ReadingTally | None = None) -> list[Event]:
+    return list(detect.read_events(text, tally=tally or ReadingTally()))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_recognised_and_read_as_the_same_story(name: str) -> None:
     text = lines(FORMATS[name])
-    assert sniff.sniff(text) == name
+    assert detect.detect_format(text) == name
     found = events(text)
     (call,) = [one for one in found if isinstance(one, ToolCall)]
     (result,) = [one for one in found if isinstance(one, ToolResult)]
@@ -207,11 +207,11 @@ def test_a_replay_gives_the_same_ids_and_no_two_events_share_one(name: str) -> N
 def test_broken_lines_are_counted_and_the_rest_is_read(name: str) -> None:
     text = lines(FORMATS[name])
     if name == "swe_agent":
-        tally = Tally()
+        tally = ReadingTally()
         assert events([text[0][:-20]], tally) == []
         assert tally.broken == 1
         return
-    tally = Tally()
+    tally = ReadingTally()
     hostile = [*text[:1], "{\n", "[" * 100_000 + "\n", "\0\ud800\n", "null\n", '"x"\n', "NaN\n", *text[1:]]
     assert [one.id for one in events(hostile, tally)] == [one.id for one in events(text)]
     assert tally.broken == 6
@@ -250,20 +250,20 @@ def test_a_value_of_any_wrong_shape_raises_nothing(name: str) -> None:
     for wrong in WRONG:
         for rows in twisted(FORMATS[name], wrong):
             assert isinstance(rows, list)
-            tally = Tally()
-            list(sniff.READERS[name]([json.dumps(row) + "\n" for row in rows], tally=tally))
+            tally = ReadingTally()
+            list(detect.READERS[name]([json.dumps(row) + "\n" for row in rows], tally=tally))
             read += tally.lines
     assert read > 100
 
 
 def test_a_file_in_no_known_format_has_no_events_and_every_line_is_counted() -> None:
-    tally = Tally()
+    tally = ReadingTally()
     assert events(["hello\n", '{"a": 1}\n'], tally) == []
     assert (tally.lines, tally.broken) == (2, 2)
 
 
 def test_unknown_kinds_are_counted_by_name() -> None:
-    tally = Tally()
+    tally = ReadingTally()
     events(lines([*PLAIN, {"k": "dream", "s": "s"}]), tally)
     assert tally.unknown == {"dream": 1}
 
@@ -307,8 +307,8 @@ def test_a_submitted_trajectory_succeeded_and_another_exit_failed() -> None:
 def test_a_real_transcript_is_read_whole(file: str, name: str, calls: int, errors: int) -> None:
     with gzip.open(TRACES / "raw_formats" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as opened:
         text = opened.readlines()
-    tally = Tally()
-    assert sniff.sniff(text) == name
+    tally = ReadingTally()
+    assert detect.detect_format(text) == name
     found = events(text, tally)
     results = [one for one in found if isinstance(one, ToolResult)]
     made = [one for one in found if isinstance(one, ToolCall)]
@@ -329,6 +329,6 @@ def test_what_we_told_the_agent_is_not_what_it_said_or_saw() -> None:
          "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": f"out\n{ours}"}]}},
         {"type": "user", "sessionId": "s", "uuid": "4", "message": {"content": ours}},
     ]  # fmt: skip
-    events = list(sniff.read([json.dumps(line) for line in said], tally=Tally()))
+    events = list(detect.read_events([json.dumps(line) for line in said], tally=ReadingTally()))
     texts = [event.text for event in events if isinstance(event, UserText | Reasoning | ToolResult)]
     assert texts == ["fix it", "I see ", "out\n"]

@@ -17,10 +17,10 @@ from recollect.core.errors import NothingToObserve, StoreError
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Status
-from recollect.observer.readers import sniff
-from recollect.observer.readers.lines import Tally
+from recollect.observer.readers import detect
+from recollect.observer.readers.base import ReadingTally
 from recollect.observer.replay import drain
-from recollect.observer.watch import Watch
+from recollect.observer.watcher import SessionWatcher
 
 ANY = Filter(statuses=frozenset(Status))
 
@@ -206,11 +206,11 @@ def test_a_spool_file_stays_when_what_it_told_could_not_be_stored(project: Path)
     with recollect.open(project, project="test") as memory:
         path = spooled(project, "s", hooked("s1"))
 
-        def fail(watch: Watch) -> Any:
+        def fail(watch: SessionWatcher) -> Any:
             raise StoreError("The disk is full.")
 
         with pytest.raises(StoreError, match="disk is full"):
-            drain(project.parent, fail, now=1.0, begin=lambda session, host: Watch(session, host=host))
+            drain(project.parent, fail, now=1.0, begin=lambda session, host: SessionWatcher(session, host=host))
         assert path.exists()
         assert memory.observer.drain().sessions == 1
 
@@ -244,14 +244,14 @@ def test_watching_again_from_the_spool_after_a_kill_ends_like_watching_to_the_en
     with recollect.open(project, project="test") as memory:
         lines = hooked("s1", extra=3)
         killed = memory.observer.watch("s1")
-        for event in list(sniff.read(lines, tally=Tally()))[:5]:
+        for event in list(detect.read_events(lines, tally=ReadingTally()))[:5]:
             killed.feed(event)
         del killed
         spooled(project, "s", lines)
         memory.observer.drain()
         resumed = memory.store.observed.get("s1")
         whole = memory.observer.watch("s1", host="hook")
-        for event in sniff.read(lines, tally=Tally()):
+        for event in detect.read_events(lines, tally=ReadingTally()):
             whole.feed(event)
         assert resumed is not None
         assert resumed.files == whole.contribution().files

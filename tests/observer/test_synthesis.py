@@ -15,9 +15,18 @@ from recollect.core.observed import Contribution, ErrorSeen, FileSeen, PairSeen,
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
-from recollect.observer.chores import CausesChore, SynthesiseChore, module_seen
-from recollect.observer.room import Room
-from recollect.observer.synthesis import MOST, ModuleSeen, calibration, causes, stage_of, synthesised
+from recollect.observer.context import ObserverContext
+from recollect.observer.synthesis import (
+    MOST,
+    CausesChore,
+    ModuleSeen,
+    SynthesiseChore,
+    calibration,
+    causes,
+    module_seen,
+    stage_of,
+    synthesise,
+)
 from recollect.testing.fakes import ScriptedModel
 
 
@@ -43,21 +52,21 @@ def memory() -> Iterator[Recollect]:
         yield opened
 
 
-def put(memory: Recollect, *sessions: Contribution) -> Room:
+def put(memory: Recollect, *sessions: Contribution) -> ObserverContext:
     with memory.store.engine.write():
         for one in sessions:
             assert memory.store.observed.put(one)
-    return Room(memory.store, memory.reader.context, memory.writer.clock, memory.writer.identity)
+    return ObserverContext(memory.store, memory.reader.context, memory.writer.clock, memory.writer.identity)
 
 
-def run(chore: SynthesiseChore | CausesChore, room: Room) -> list[Memory]:
+def run(chore: SynthesiseChore | CausesChore, room: ObserverContext) -> list[Memory]:
     """Run a chore and give what it added."""
     before = {one.id for one in everything(room)}
     chore.apply(chore.plan(room.now(), due=True), WorkBudget())
     return [one for one in everything(room) if one.id not in before]
 
 
-def everything(room: Room) -> list[Memory]:
+def everything(room: ObserverContext) -> list[Memory]:
     return list(room.store.memories.page(Filter(statuses=frozenset(Status)), limit=100).memories)
 
 
@@ -124,7 +133,7 @@ def test_an_allowance_stops_between_modules(memory: Recollect) -> None:
 
 
 def kinds(seen: ModuleSeen) -> set[str]:
-    return {str(one.kind) for one in synthesised(seen)}
+    return {str(one.kind) for one in synthesise(seen)}
 
 
 def planned(*sessions: SessionSeen, among: list[SessionSeen]) -> list[float]:
@@ -157,10 +166,10 @@ def test_a_trouble_that_keeps_coming_back_in_a_module_is_told_with_what_helped(m
         steps=(1,), resolution="Read <file> → Edit <file>",
     )  # fmt: skip
     room = put(memory, *(in_api(number, errors=(trouble,)) for number in range(5)))
-    (hunch,) = [one for one in synthesised(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
+    (hunch,) = [one for one in synthesise(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
     assert "String not found" in hunch.text
     assert "What helped: read" in hunch.text
-    assert not [one for one in synthesised(module_seen(room, "core/")) if one.kind is Kind.ERROR_PATTERN]
+    assert not [one for one in synthesise(module_seen(room, "core/")) if one.kind is Kind.ERROR_PATTERN]
 
 
 def test_a_trouble_of_the_whole_project_is_no_trouble_of_a_module(memory: Recollect) -> None:
@@ -169,7 +178,7 @@ def test_a_trouble_of_the_whole_project_is_no_trouble_of_a_module(memory: Recoll
         files=("api/routes.py", "core/schema.py"), steps=(1,),
     )  # fmt: skip
     room = put(memory, *(in_api(number, errors=(trouble,)) for number in range(5)))
-    assert not [one for one in synthesised(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
+    assert not [one for one in synthesise(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
 
 
 A, B = "api/routes.py", "web/client.ts"

@@ -5,15 +5,13 @@ from __future__ import annotations
 from itertools import count
 
 from observer_session import Session
-from recollect.observer.early import acute
-from recollect.observer.merge import merge
-from recollect.observer.record import module_of
-from recollect.observer.signals.note import Signal
-from recollect.observer.watch import Watch
+from recollect.observer.recorder import module_of
+from recollect.observer.signals.base import Signal
+from recollect.observer.watcher import SessionWatcher, early_signals, merge_findings
 
 
-def watched(session: Session) -> Watch:
-    watch = Watch(session.name)
+def watched(session: Session) -> SessionWatcher:
+    watch = SessionWatcher(session.name)
     for event in session.events:
         watch.feed(event)
     assert not watch.troubles
@@ -26,24 +24,24 @@ def finding(subject: str, *, name: str = "self_correction", taint: str = "") -> 
 
 def test_alike_sentences_of_two_agents_are_one_finding_of_two_agents() -> None:
     said = "I was wrong about the cache: it is kept per user and per tenant in the store."
-    (one,) = merge({"a": [finding(said)], "b": [finding(said.replace("the store", "that store"))]})
+    (one,) = merge_findings({"a": [finding(said)], "b": [finding(said.replace("the store", "that store"))]})
     assert one.agents == 2
     assert one.signal.count == 2
 
 
 def test_sentences_that_share_some_words_stay_two_findings() -> None:
-    merged = merge({"a": [finding("the cache is per user")], "b": [finding("the cache is per tenant now")]})
+    merged = merge_findings({"a": [finding("the cache is per user")], "b": [finding("the cache is per tenant now")]})
     assert [one.agents for one in merged] == [1, 1]
 
 
 def test_files_are_the_same_only_when_they_are_the_very_same() -> None:
     one, other = "src/components/cart/list/view.ts", "src/components/cart/list/views.ts"
-    merged = merge({"a": [finding(one, name="file_access")], "b": [finding(other, name="file_access")]})
+    merged = merge_findings({"a": [finding(one, name="file_access")], "b": [finding(other, name="file_access")]})
     assert len(merged) == 2
 
 
 def test_taint_of_one_agent_is_kept_when_findings_are_merged() -> None:
-    (one,) = merge({"a": [finding("x")], "b": [finding("x", taint="WebFetch y")]})
+    (one,) = merge_findings({"a": [finding("x")], "b": [finding("x", taint="WebFetch y")]})
     assert one.signal.taint == "WebFetch y"
 
 
@@ -62,7 +60,7 @@ def test_each_agent_has_a_pad_of_its_own() -> None:
 
 def test_an_answer_that_comes_before_its_call_waits_for_it() -> None:
     session = Session().run("make", "no rule", error=True)
-    watch = Watch("s")
+    watch = SessionWatcher("s")
     for event in reversed(session.events):
         watch.feed(event)
     assert watch.contribution().session.errors == 1
@@ -79,7 +77,7 @@ def test_events_fed_twice_count_once() -> None:
 
 def test_an_event_that_takes_too_long_is_counted_and_nothing_is_raised() -> None:
     ticks = count(step=0.003)
-    watch = Watch("s", clock=lambda: next(ticks))
+    watch = SessionWatcher("s", clock=lambda: next(ticks))
     for event in Session().edit("a.py").events:
         watch.feed(event)
     assert watch.contribution().session.slow == 2
@@ -131,4 +129,4 @@ def test_a_correction_cannot_wait_for_the_end_and_a_single_error_can() -> None:
 
 def test_what_is_acute_comes_in_order_of_urgency() -> None:
     session = Session().user("go").grep("needle").grep("needle").grep("needle").user("No, that is wrong, use the map")
-    assert [one.priority for one in acute(watched(session).signals())] == [0.9, 0.8]
+    assert [one.priority for one in early_signals(watched(session).signals())] == [0.9, 0.8]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.observer.events import ActionType
-from recollect.observer.fingerprint import fingerprint
-from recollect.observer.language import Turn, agent_turn, user_turn
+from recollect.observer.language import Correction, find_agent_correction, find_user_correction, fingerprint
 from recollect.observer.tool_calls import read_tool_call
 
 
@@ -55,9 +54,9 @@ def test_other_troubles_have_other_fingerprints() -> None:
     ],
 )
 def test_an_agent_correcting_itself_is_heard(text: str) -> None:
-    said = agent_turn(f"Looking at the code. {text}")
+    said = find_agent_correction(f"Looking at the code. {text}")
     assert said is not None
-    assert (said.turn, said.sentence) == (Turn.OWN, text)
+    assert (said.turn, said.sentence) == (Correction.OWN, text)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +71,9 @@ def test_an_agent_correcting_itself_is_heard(text: str) -> None:
     ],
 )
 def test_a_dead_end_is_heard(text: str) -> None:
-    said = agent_turn(text)
+    said = find_agent_correction(text)
     assert said is not None
-    assert said.turn is Turn.DEAD_END
+    assert said.turn is Correction.DEAD_END
 
 
 @pytest.mark.parametrize(
@@ -90,13 +89,13 @@ def test_a_dead_end_is_heard(text: str) -> None:
     ],
 )
 def test_a_user_correcting_is_heard(text: str) -> None:
-    assert user_turn(text) is not None
+    assert find_user_correction(text) is not None
 
 
 @pytest.mark.parametrize("text", ["", "no problem, go on", "thanks, now add a test", "wait for CI", "The tests pass."])
 def test_ordinary_talk_is_no_turn(text: str) -> None:
-    assert user_turn(text) is None
-    assert agent_turn(text) is None
+    assert find_user_correction(text) is None
+    assert find_agent_correction(text) is None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from recollect.observer.events import (
     UserText,
     identity,
 )
-from recollect.observer.readers.lines import parsed
+from recollect.observer.readers.base import parse_json
 from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, TEXT_KEPT, clip_middle, read_tool_call
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def _clip(text: str) -> str:
 
 def _read(arguments: object) -> object:
     """What a tool was given: frameworks hand it over as values, or as the JSON that the model wrote."""
-    value = parsed(arguments) if isinstance(arguments, str) else None
+    value = parse_json(arguments) if isinstance(arguments, str) else None
     return arguments if value is None else value
 
 

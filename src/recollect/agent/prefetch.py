@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recollect.core.summary import MemorySummary
 from recollect.core.tokens import ESTIMATE
-from recollect.observer.foresee_files import Foreseen
+from recollect.observer.file_prediction import PredictedFile
 from recollect.privacy.scan import redact
 
 MAX_FILES = 12
@@ -69,7 +69,7 @@ def load_files(
     return loaded
 
 
-def name_likely_files(root: Path, foreseen: Sequence[Foreseen], *, without: Collection[str] = ()) -> list[str]:
+def name_likely_files(root: Path, foreseen: Sequence[PredictedFile], *, without: Collection[str] = ()) -> list[str]:
     """The foreseen files that are probable enough to be named and that are there, each with the first reason why."""
     sure = [one for one in foreseen if one.score >= MIN_SCORE and one.path not in without]
     there = [one for one in sure if (path := resolve_inside(root, one.path)) is not None and path.is_file()]

@@ -43,8 +43,8 @@ from recollect.core.records import WorkUnit
 from recollect.core.scope import Phase
 from recollect.core.summary import MemorySummary
 from recollect.observer.events import Event, Outcome, Reasoning, SessionComplete, StepComplete, ToolCall, ToolResult
-from recollect.observer.traits import Situation
-from recollect.observer.watch import Watch
+from recollect.observer.features import FeatureState
+from recollect.observer.watcher import SessionWatcher
 from recollect.privacy.fence import block, item, own_words
 from recollect.remember.reinforce import note_access
 from recollect.store.codec import from_ms
@@ -355,7 +355,7 @@ class AgentSession:
             note_access(store, [MemoryId(id) for id in fresh], hand)
         settle(store, hand)
 
-    def _watching(self) -> tuple[Watch, Situation]:
+    def _watching(self) -> tuple[SessionWatcher, FeatureState]:
         """What watches the session, and where it stands; without what earlier ones taught when that cannot be had."""
         observer = self._context.observer
         try:
@@ -363,7 +363,7 @@ class AgentSession:
                 return observer.watch(self.session, host=self.host), observer.situation()
         except Exception as trouble:  # never into the host
             self._note(f"watch: {type(trouble).__name__}: {trouble}")
-        return Watch(self.session, host=self.host), Situation()
+        return SessionWatcher(self.session, host=self.host), FeatureState()
 
     def _foresaw(self, call: ToolCall) -> str:
         """A warning from what calls like this met before. Nobody confirmed it, so careful projects are not told."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from recollect.agent.spool import Spool, Story
     from recollect.observer.events import ToolCall
-    from recollect.observer.foresee import Match
+    from recollect.observer.failure_patterns import Match
     from recollect.store.sqlite.hook_reader import HookReader
 
 HEAD = "failed before"
@@ -33,17 +33,21 @@ def foreseen(call: ToolCall, reader: HookReader, spool: Spool, story: Story, *, 
     found = reader.outlook(call.tool)
     if found is None or not os.path.exists(spool.slate):
         return None
-    from recollect.observer.foresee import matching
-    from recollect.observer.outlook import unpacked
-    from recollect.observer.traits import Situation
+    from recollect.observer.failure_patterns import match_patterns, unpack_patterns
+    from recollect.observer.features import FeatureState
 
     bar, packed = found
     with Slate(spool.slate) as slate:
         if slate.events + 1 != story.events:
             return None  # it missed something, or another hook is about to note it
-        situation = Situation(_Known(reader), notes=slate)
-        matches = matching(
-            call, unpacked(call.tool, packed), situation=situation, bar=bar, given=story.warned, told=story.feared
+        situation = FeatureState(_Known(reader), notes=slate)
+        matches = match_patterns(
+            call,
+            unpack_patterns(call.tool, packed),
+            situation=situation,
+            bar=bar,
+            given=story.warned,
+            told=story.feared,
         )
     for match in matches[:1]:
         if spool.warn(match.pattern.id, match.pattern.fingerprints, now):
@@ -53,9 +57,9 @@ def foreseen(call: ToolCall, reader: HookReader, spool: Spool, story: Story, *, 
 
 def told(match: Match, *, nonce: str) -> str:
     """The warning as the agent is given it; nothing when it reads like orders to a model."""
-    from recollect.observer.foresee import warning
+    from recollect.observer.failure_patterns import format_warning
 
-    text = warning(match)
+    text = format_warning(match)
     return "" if commands(text) else block([item(1, HEAD, text, limit=BEFORE.text)], nonce=nonce)
 
 
@@ -73,10 +77,10 @@ def follow(
         return
     with slate as notes:
         if event in ("before", "after", "failed", "prompt"):
+            from recollect.observer.features import FeatureState
             from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, clip_middle, judge_answer
-            from recollect.observer.traits import Situation
 
-            situation = Situation(notes=notes)
+            situation = FeatureState(notes=notes)
             if event == "prompt" and prompt:
                 situation.spoken(prompt)
             for call, (answer, failed) in zip(calls, answers, strict=True):

@@ -13,20 +13,19 @@ from recollect.core.drafts import Receipt
 from recollect.core.errors import UnknownChoice
 from recollect.core.observed import ObservedTally, SessionSeen
 from recollect.core.ports import Chore
-from recollect.observer import gate, ui
-from recollect.observer.chores import CausesChore, SynthesiseChore
+from recollect.observer import findings, policy
+from recollect.observer.context import ObserverContext
 from recollect.observer.events import ToolCall
-from recollect.observer.foresee import Match, Pattern
-from recollect.observer.foresee_files import Foreseen
-from recollect.observer.foresight import Foresight
-from recollect.observer.promote import Learned, promote
-from recollect.observer.qa import Finding, note_drafts, note_findings
+from recollect.observer.failure_patterns import Match, Pattern
+from recollect.observer.features import FeatureState
+from recollect.observer.file_prediction import PredictedFile
+from recollect.observer.findings import Finding, note_drafts, note_findings, read_report
+from recollect.observer.predictor import Predictor
+from recollect.observer.promotion import Learned, promote
 from recollect.observer.replay import IDLE, Begin, Progress, Replayed, drain, replay, transcripts
-from recollect.observer.reports import report as read_report
-from recollect.observer.review import Waiting, count, waiting
-from recollect.observer.room import Room
-from recollect.observer.traits import Situation
-from recollect.observer.watch import Watch
+from recollect.observer.review import Waiting, count_waiting, list_waiting
+from recollect.observer.synthesis import CausesChore, SynthesiseChore
+from recollect.observer.watcher import SessionWatcher
 
 DEFAULT_KIND = "build"
 
@@ -34,32 +33,32 @@ DEFAULT_KIND = "build"
 class Observer:
     """Learns from what agents do."""
 
-    def __init__(self, room: Room, *, folder: Path | None) -> None:
+    def __init__(self, room: ObserverContext, *, folder: Path | None) -> None:
         self._room = room
         self._folder = folder
-        self._foresight = Foresight(room.store)
+        self._foresight = Predictor(room.store)
 
     # --- as it happens ----------------------------------------------------------------------------------------------
 
-    def watch(self, session: str, *, host: str = "", kind: str = DEFAULT_KIND) -> Watch:
+    def watch(self, session: str, *, host: str = "", kind: str = DEFAULT_KIND) -> SessionWatcher:
         """Begin to watch a session; feed it events, then `finish` it."""
-        return Watch(session, host=host, kind=_kind(kind), lookout=self._foresight.lookout())
+        return SessionWatcher(session, host=host, kind=_kind(kind), lookout=self._foresight.lookout())
 
-    def finish(self, watch: Watch) -> Learned:
+    def finish(self, watch: SessionWatcher) -> Learned:
         """The session is over: write what it adds to the statistics and what was learnt, in one transaction."""
         learned = self._learn(watch)
         self._foresight.publish()
         return learned
 
-    def _learn(self, watch: Watch) -> Learned:
+    def _learn(self, watch: SessionWatcher) -> Learned:
         learned = promote(watch.contribution(), self._room)
         if not learned.known:
-            note_drafts(ui.drafts(watch.observations(), session=watch.session), self._room)
+            note_drafts(findings.draft_observations(watch.observations(), session=watch.session), self._room)
         return learned
 
-    def subtask_done(self, watch: Watch) -> Learned | None:
+    def subtask_done(self, watch: SessionWatcher) -> Learned | None:
         """A part of a long plan was validated: what was learnt so far is kept now. Nothing for a short plan."""
-        return self.finish(watch) if watch.planned > gate.SUBTASKS else None
+        return self.finish(watch) if watch.planned > policy.SUBTASKS else None
 
     # --- afterwards -------------------------------------------------------------------------------------------------
 
@@ -91,7 +90,7 @@ class Observer:
 
     # --- what is to be expected -------------------------------------------------------------------------------------
 
-    def foresee(self, prompt: str, *, k: int = 10, branch: str = "") -> list[Foreseen]:
+    def foresee(self, prompt: str, *, k: int = 10, branch: str = "") -> list[PredictedFile]:
         """The files a session that begins with `prompt` will most probably touch, the surest first, with why."""
         return self._foresight.files(prompt, k=k, branch=branch)
 
@@ -99,7 +98,7 @@ class Observer:
         self,
         call: ToolCall,
         *,
-        situation: Situation | None = None,
+        situation: FeatureState | None = None,
         given: Collection[str] = (),
         told: Collection[str] = (),
     ) -> list[Match]:
@@ -115,9 +114,9 @@ class Observer:
         """How likely a failure must be to be worth a warning here, chosen by what earlier sessions would have had."""
         return self._foresight.bar()
 
-    def situation(self) -> Situation:
+    def situation(self) -> FeatureState:
         """Where a session stands that begins now: show it every event, ask it before every call."""
-        return Situation(self._foresight.known())
+        return FeatureState(self._foresight.known())
 
     # --- what checkers report ---------------------------------------------------------------------------------------
 
@@ -134,7 +133,7 @@ class Observer:
 
         Types are precondition, timing, ui_behavior, test_sequence and mcp_gotcha.
         """
-        return note_drafts(ui.drafts(ui.observations(told), session=session), self._room)
+        return note_drafts(findings.draft_observations(findings.read_observations(told), session=session), self._room)
 
     # --- at night ---------------------------------------------------------------------------------------------------
 
@@ -154,13 +153,13 @@ class Observer:
 
     def waiting(self, *, limit: int = 50, skip: int = 0) -> list[Waiting]:
         """What was inferred and waits for a person."""
-        return waiting(self._room, limit=limit, skip=skip)
+        return list_waiting(self._room, limit=limit, skip=skip)
 
     def waiting_count(self) -> int:
-        return count(self._room)
+        return count_waiting(self._room)
 
 
 def _kind(kind: str) -> str:
-    if kind not in gate.PROMOTED:
-        raise UnknownChoice("type", kind, gate.PROMOTED)
+    if kind not in policy.PROMOTED:
+        raise UnknownChoice("type", kind, policy.PROMOTED)
     return kind

@@ -15,10 +15,10 @@ from glob import glob
 from pathlib import Path
 
 from recollect.core.errors import NothingToObserve
-from recollect.observer.promote import Learned
-from recollect.observer.readers import hook, sniff
-from recollect.observer.readers.lines import Tally
-from recollect.observer.watch import Watch
+from recollect.observer.promotion import Learned
+from recollect.observer.readers import detect, hook
+from recollect.observer.readers.base import ReadingTally
+from recollect.observer.watcher import SessionWatcher
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".traj", ".json.gz")
 SPOOL = "spool"
@@ -29,7 +29,7 @@ OPEN = 1_000  # sessions of one file that are watched at once
 _LINE = 64_000_000  # characters of a line that are read; the rest of it is passed over
 
 Progress = Callable[[int, int], None]
-Begin = Callable[[str, str], Watch]  # how a session of a host begins to be watched
+Begin = Callable[[str, str], SessionWatcher]  # how a session of a host begins to be watched
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ def transcripts(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
 
 def replay(
     files: Sequence[Path],
-    learn: Callable[[Watch], Learned],
+    learn: Callable[[SessionWatcher], Learned],
     *,
     begin: Begin,
     progress: Progress = lambda done, of: None,
@@ -97,7 +97,9 @@ def together(files: Sequence[Path]) -> list[list[Path]]:
     return list(units.values())
 
 
-def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, begin: Begin, idle: float = IDLE) -> Replayed:
+def drain(
+    folder: Path, learn: Callable[[SessionWatcher], Learned], *, now: float, begin: Begin, idle: float = IDLE
+) -> Replayed:
     """Learn from the spooled sessions that are over. What was learnt from is set aside for a day, then deleted."""
     done = Replayed()
     spool, aside = folder / SPOOL, folder / SPOOL / "learnt"
@@ -118,15 +120,15 @@ def drain(folder: Path, learn: Callable[[Watch], Learned], *, now: float, begin:
 def _over(path: Path) -> bool:
     try:
         with _opened(path) as lines:
-            return hook.ended(lines)
+            return hook.session_ended(lines)
     except OSError:
         return False
 
 
-def _unit(paths: Sequence[Path], learn: Callable[[Watch], Learned], begin: Begin, done: Replayed) -> bool:
+def _unit(paths: Sequence[Path], learn: Callable[[SessionWatcher], Learned], begin: Begin, done: Replayed) -> bool:
     """Learn from the files of one session, or of several; False when nothing could be learnt from them."""
-    tally = Tally()
-    watches: dict[str, Watch] = {}
+    tally = ReadingTally()
+    watches: dict[str, SessionWatcher] = {}
     name = str(paths[-1])
     try:
         for watched in _watched(paths, tally, watches, begin):
@@ -146,13 +148,15 @@ def _unit(paths: Sequence[Path], learn: Callable[[Watch], Learned], begin: Begin
     return bool(watches)
 
 
-def _watched(paths: Sequence[Path], tally: Tally, watches: dict[str, Watch], begin: Begin) -> Iterator[Watch]:
+def _watched(
+    paths: Sequence[Path], tally: ReadingTally, watches: dict[str, SessionWatcher], begin: Begin
+) -> Iterator[SessionWatcher]:
     """Feed the events of some files to the watches of their sessions; one too many is given up to be learnt from."""
     for path in paths:
         with _opened(path) as lines:
-            opening, stream = sniff.opened(lines)
-            host = sniff.sniff(opening) or ""
-            for event in sniff.read(stream, tally=tally):
+            opening, stream = detect.peek(lines)
+            host = detect.detect_format(opening) or ""
+            for event in detect.read_events(stream, tally=tally):
                 watch = watches.get(event.session)
                 if watch is None:
                     if len(watches) >= OPEN:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
-from recollect.observer.room import Room
+from recollect.observer.context import ObserverContext
 
 _WAITING = Filter(
     statuses=frozenset({Status.CANDIDATE, Status.ACTIVE, Status.DISPUTED}),
@@ -31,19 +31,19 @@ class Waiting:
         return bool(self.memory.attributes.get("tainted"))
 
 
-def waiting(room: Room, *, limit: int, skip: int = 0) -> list[Waiting]:
+def list_waiting(room: ObserverContext, *, limit: int, skip: int = 0) -> list[Waiting]:
     """What waits, what a person said first, then by confidence, then by age."""
     found = room.store.memories.page(_WAITING, limit=limit, skip=skip).memories
     ranked = sorted(found, key=lambda one: (-one.confidence, one.created_at, one.id))
     return [_waiting(one, room) for one in ranked]
 
 
-def count(room: Room) -> int:
+def count_waiting(room: ObserverContext) -> int:
     """How many wait."""
     return room.store.memories.count(_WAITING)
 
 
-def _waiting(memory: Memory, room: Room) -> Waiting:
+def _waiting(memory: Memory, room: ObserverContext) -> Waiting:
     evidence = [one for one in memory.attributes.get("evidence", ()) if isinstance(one, dict)]
     steps = sum(max(1, len(one.get("steps", ()))) for one in evidence)
     cost = 0.0

@@ -1,6 +1,8 @@
-"""What many sessions of one part of a project amount to. Pure rules: statistics in, hunches out, the surest first.
+"""What many sessions of one part of a project amount to: pure rules over statistics, and the two chores that apply
+them.
 
-A module is looked at when it has been worked in 5, 10, 20, 50 and 100 times, and gives five hunches at most each time.
+A module is looked at when it has been worked in 5, 10, 20, 50 and 100 times; once a week the pairs across modules are.
+Each look is written down, so that none is made twice.
 """
 
 from __future__ import annotations
@@ -8,14 +10,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from recollect.core.chores import Done, Plan, Step, WorkBudget
+from recollect.core.errors import Tombstoned
 from recollect.core.kinds import Kind
-from recollect.core.observed import ErrorCount, FileSeen, PairCount, SequenceSeen, SessionSeen
-from recollect.observer import gate
+from recollect.core.observed import ErrorCount, FileSeen, PairCount, Promotion, SequenceSeen, SessionSeen, Synthesis
+from recollect.observer import policy
+from recollect.observer.context import ACTOR, ObserverContext
 from recollect.observer.events import Outcome
-from recollect.observer.hunch import Hunch, Sighting
-from recollect.observer.record import module_of
-from recollect.observer.wording import code, codes, deeds, quote
+from recollect.observer.hunch import Evidence, Hunch, code, describe_remedy, list_code, quote, reword
+from recollect.observer.promotion import (
+    Learned,
+    Proposal,
+    compare_with_known,
+    draft_memory,
+    filter_by_frequency,
+    score_hunches,
+)
+from recollect.observer.recorder import module_of
+from recollect.remember.remember import remember
 
 STAGES = (5, 10, 20, 50, 100)  # sessions of a module at which it is looked at as a whole
 MOST = 5  # hunches of one look
@@ -46,7 +60,7 @@ class ModuleSeen:
     project: Sequence[SessionSeen] = ()  # every session of the project, to tell what is special about these
 
     @property
-    def sightings(self) -> tuple[Sighting, ...]:
+    def sightings(self) -> tuple[Evidence, ...]:
         return tuple(_sighting(one) for one in self.sessions)
 
 
@@ -56,10 +70,10 @@ def stage_of(sessions: int, done: Collection[str]) -> int | None:
     return None if reached is None or any(int(one) >= reached for one in done if one.isdigit()) else reached
 
 
-def synthesised(seen: ModuleSeen) -> list[Hunch]:
+def synthesise(seen: ModuleSeen) -> list[Hunch]:
     """What the sessions of a module amount to, the strongest first."""
     found = [
-        *prefetch(seen), *coupling(seen), *recurring(seen), *calibration(seen), *rounds(seen), *consulted(seen)
+        *prefetch(seen), *coupling(seen), *recurring_troubles(seen), *calibration(seen), *rounds(seen), *consulted(seen)
     ]  # fmt: skip
     return sorted(found, key=lambda one: (-one.strength, one.signal, one.subject))
 
@@ -71,12 +85,12 @@ def prefetch(seen: ModuleSeen) -> Iterator[Hunch]:
     total = len(seen.sessions)
     used = Counter(one.path for session in seen.sessions for one in seen.files.get(session.id, ()))
     ranked = sorted(used, key=lambda path: (-used[path], path))
-    always = [path for path in ranked if used[path] / total > gate.ALWAYS][:_FILES]
-    often = [path for path in ranked if gate.OFTEN < used[path] / total <= gate.ALWAYS][:_FILES]
+    always = [path for path in ranked if used[path] / total > policy.ALWAYS][:_FILES]
+    often = [path for path in ranked if policy.OFTEN < used[path] / total <= policy.ALWAYS][:_FILES]
     if len(always) + len(often) < 2 and (not always or module_of(always[0]) == seen.module):
         return
-    first = f"nearly always needs {codes(always)}" if always else f"often needs {codes(often)}"
-    more = f", often {codes(often)} too" if always and often else ""
+    first = f"nearly always needs {list_code(always)}" if always else f"often needs {list_code(often)}"
+    more = f", often {list_code(often)} too" if always and often else ""
     yield _hunch(
         seen,
         "file_access",
@@ -97,14 +111,14 @@ def coupling(seen: ModuleSeen) -> Iterator[Hunch]:
             yield _coupled(pair, weight, seen.sightings)
 
 
-def recurring(seen: ModuleSeen) -> Iterator[Hunch]:
+def recurring_troubles(seen: ModuleSeen) -> Iterator[Hunch]:
     """Troubles that kept coming back in the module and are at home there, with what helped."""
     for one in seen.errors:
         files = tuple(path for path in one.files if module_of(path) == seen.module)
         if one.sessions < SHARED or len(files) <= AT_HOME * len(one.files):
             continue
         what = code(one.words) if one.words else one.tool
-        remedy = f" What helped: {deeds(one.resolutions[0][0])}." if one.resolutions else ""
+        remedy = f" What helped: {describe_remedy(one.resolutions[0][0])}." if one.resolutions else ""
         yield _hunch(
             seen,
             "error_retry",
@@ -128,12 +142,12 @@ def calibration(seen: ModuleSeen) -> Iterator[Hunch]:
     everywhere = [one for one in seen.project if one.planned and one.steps]
     if len(planned) < PLANS:
         return
-    expected = sum(one.planned for one in planned) * gate.PLANNED_STEPS / len(planned)
+    expected = sum(one.planned for one in planned) * policy.PLANNED_STEPS / len(planned)
     taken = sum(one.steps for one in planned) / len(planned)
     ratio, usual = taken / expected, _overrun(everywhere)
     if 1 / TELLING < ratio < TELLING or (seen.module != ROOT and 1 / TELLING < ratio / usual < TELLING):
         return
-    each = round(ratio * gate.PLANNED_STEPS)
+    each = round(ratio * policy.PLANNED_STEPS)
     yield _hunch(
         seen,
         "step_overrun",
@@ -215,7 +229,7 @@ def causes(pairs: Iterable[PairCount], used: Mapping[str, int]) -> list[tuple[Pa
     ]
 
 
-def cause(pair: PairCount, weight: float, sightings: tuple[Sighting, ...]) -> Hunch:
+def cause(pair: PairCount, weight: float, sightings: tuple[Evidence, ...]) -> Hunch:
     """The hunch of a directed pair."""
     return _coupled(pair, weight, sightings)
 
@@ -232,7 +246,7 @@ def _direction(pair: PairCount) -> float:
     return max(pair.led, pair.followed) / told if told else 0.0
 
 
-def _coupled(pair: PairCount, weight: float, sightings: tuple[Sighting, ...]) -> Hunch:
+def _coupled(pair: PairCount, weight: float, sightings: tuple[Evidence, ...]) -> Hunch:
     first, then = (pair.one, pair.other) if pair.led >= pair.followed else (pair.other, pair.one)
     if _direction(pair) >= DIRECTED:
         text = f"Work on {code(first)} leads to {code(then)}: look at both before the work is done."
@@ -261,7 +275,7 @@ def _hunch(
     strength: float = 1.0,
     payload: Mapping[str, object] | None = None,
     trigger: Mapping[str, object] | None = None,
-    sightings: tuple[Sighting, ...] | None = None,
+    sightings: tuple[Evidence, ...] | None = None,
 ) -> Hunch:
     return Hunch(
         signal=signal,
@@ -278,13 +292,158 @@ def _hunch(
 
 def _overrun(planned: Sequence[SessionSeen]) -> float:
     """How many times as many steps as planned some sessions took; 1 when none had a plan."""
-    expected = sum(one.planned for one in planned) * gate.PLANNED_STEPS
+    expected = sum(one.planned for one in planned) * policy.PLANNED_STEPS
     return sum(one.steps for one in planned) / expected if expected else 1.0
 
 
-def _sighting(session: SessionSeen) -> Sighting:
-    return Sighting(session.id, (), session.taint)
+def _sighting(session: SessionSeen) -> Evidence:
+    return Evidence(session.id, (), session.taint)
 
 
 def _step(part: str) -> str:
     return f"run {code(part.removeprefix(_RUN))}" if part.startswith(_RUN) else part
+
+
+# --- the chores ----------------------------------------------------------------------------------------------------
+
+
+WEEKLY = "weekly"  # the stage of a pair that was looked at across modules
+_PAIRS = 20  # pairs of one weekly look
+_ERRORS = 50  # troubles of a module that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesiseChore:
+    """Looks at every module that has reached a stage: 5, 10, 20, 50 or 100 sessions."""
+
+    room: ObserverContext
+    name: str = "synthesise"
+
+    def plan(self, now: datetime, *, due: bool) -> Plan:
+        if not due:
+            return Plan(self.name)
+        found = self._reached()
+        steps = tuple(Step(module, f"{sessions} sessions worked in it") for module, sessions, _ in found)
+        return Plan(self.name, steps, len(steps))
+
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
+        reached, notes, added, looked = self._reached(), list[str](), 0, 0
+        for module, _, stage in reached:
+            if not budget.allows():
+                break
+            kept, note = _look(self.room, module, stage)
+            added, looked = added + kept, looked + 1
+            notes += [note] if note else []
+            budget.take()
+            budget.progress(looked, len(reached) - looked)
+        told = tuple(dict.fromkeys(notes))
+        return Done(self.name, looked, len(reached) - looked, told, {"modules": looked, "memories": added})
+
+    def _reached(self) -> list[tuple[str, int, int]]:
+        observed = self.room.store.observed
+        done: dict[str, list[str]] = {}
+        for one in observed.syntheses():
+            done.setdefault(one.subject, []).append(one.stage)
+        modules = observed.modules(least=STAGES[0])
+        staged = ((one.module, one.sessions, stage_of(one.sessions, done.get(one.module, ()))) for one in modules)
+        return [(module, sessions, stage) for module, sessions, stage in staged if stage is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class CausesChore:
+    """Looks once a week at files of different modules that are used together in one order."""
+
+    room: ObserverContext
+    name: str = "causes"
+
+    def plan(self, now: datetime, *, due: bool) -> Plan:
+        if not due:
+            return Plan(self.name)
+        steps = tuple(Step(one.subject, f"{len(one.sightings)} sessions") for one in self._found())
+        return Plan(self.name, steps, len(steps))
+
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
+        found = self._found()
+        chosen = found[: min(_PAIRS, len(found) if budget.left is None else budget.left)]
+        sessions = self.room.store.observed.sessions()
+        if not chosen or not sessions:
+            return Done(self.name)
+        fresh, note = _weighed(chosen, self.room, most=_PAIRS)
+        looks = [(one.subject, WEEKLY) for one in chosen]
+        added = _kept(fresh, looks, sessions[-1], self.room)
+        budget.take(len(chosen))
+        return Done(self.name, len(chosen), len(found) - len(chosen), (note,) if note else (), {"memories": added})
+
+    def _found(self) -> list[Hunch]:
+        observed = self.room.store.observed
+        done = {one.subject for one in observed.syntheses() if one.stage == WEEKLY}
+        used = {one.path: one.sessions for one in observed.files()}
+        outside = observed.outside()
+        found = []
+        for pair, weight in causes(observed.pairs(least=SHARED), used):
+            if f"{pair.one} + {pair.other}" in done:
+                continue
+            shared = observed.sharing(pair.one, pair.other)
+            sightings = tuple(Evidence(id, (), outside[id][1] if id in outside else "") for id in shared)
+            found.append(cause(pair, weight, sightings))
+        return found
+
+
+def module_seen(room: ObserverContext, module: str) -> ModuleSeen:
+    """Everything observed about a module."""
+    observed = room.store.observed
+    ids = observed.sessions_in(module)
+    within = frozenset(ids)
+    every = observed.sessions()
+    files = observed.files()
+    inside = [one.path for one in files if one.module == module]
+    return ModuleSeen(
+        module=module,
+        sessions=[one for one in every if one.id in within],
+        project=every,
+        files=observed.files_of(ids),
+        pairs=observed.pairs(touching=inside, least=SHARED),
+        used={one.path: one.sessions for one in files},
+        errors=observed.errors(least=SHARED)[:_ERRORS],
+        rounds=observed.rounds(ids),
+    )
+
+
+def _look(room: ObserverContext, module: str, stage: int) -> tuple[int, str]:
+    seen = module_seen(room, module)
+    fresh, note = _weighed(synthesise(seen), room, most=MOST)
+    return _kept(fresh, [(module, str(stage))], seen.sessions[-1], room), note
+
+
+def _weighed(found: Sequence[Hunch], room: ObserverContext, *, most: int) -> tuple[list[Proposal], str]:
+    """The few that are news, with their confidence, told by a model where there is one."""
+    often = filter_by_frequency(found, Learned(""))
+    fresh = [one.hunch for one in compare_with_known(often, room) if one.known is None and not one.closed]
+    proposals = score_hunches(fresh, errs={})[:most]
+    told, note = reword([one.hunch for one in proposals], room, "synthesis") if proposals else ([], "")
+    return [Proposal(hunch, one.confidence) for hunch, one in zip(told, proposals, strict=True)], note
+
+
+def _kept(
+    proposals: Sequence[Proposal], looks: Sequence[tuple[str, str]], newest: SessionSeen, room: ObserverContext
+) -> int:
+    """Write the memories and that the look was made, together. What was rejected meanwhile is left out."""
+    now, store = room.now(), room.store
+    drafts = [(one.hunch, room.placed(draft_memory(one, newest))) for one in proposals]
+    with store.engine.write():
+        taken = store.observed.promoted([hunch.key for hunch, _ in drafts])
+        ids: list[str] = []
+        for hunch, draft in drafts:
+            if hunch.key in taken:
+                continue
+            try:
+                receipt = remember([draft], store, now=now, identity=room.identity, actor=ACTOR)[0]
+            except Tombstoned:
+                continue
+            noted = Promotion(key=hunch.key, memory=receipt.id, session=newest.id, at=now.timestamp())
+            store.observed.note_promotions([noted])
+            ids.append(receipt.id)
+        for subject, stage in looks:
+            done = Synthesis(subject=subject, stage=stage, at=now.timestamp(), memories=tuple(ids))
+            store.observed.note_synthesis(done)
+    return len(ids)

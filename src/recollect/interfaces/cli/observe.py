@@ -17,7 +17,7 @@ from recollect.interfaces.cli.console import FINE, Console, open_from, read_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
-    from recollect.observer.foresee import Pattern
+    from recollect.observer.failure_patterns import Pattern
     from recollect.observer.replay import Replayed
     from recollect.observer.review import Waiting
 
@@ -304,21 +304,21 @@ def run_foresee(args: argparse.Namespace, console: Console) -> int:
 
 
 def _show_failures(patterns: list[Pattern], console: Console) -> int:
-    from recollect.observer.foresee import Match, warning
+    from recollect.observer.failure_patterns import Match, format_warning
 
     likely = [(one, one.most) for one in patterns]
     if console.json:
         told = [
             {"tool": one.tool, "sort": one.sort, "what": one.what, "likelihood": round(most, 3),
              "states": {state: round(odds, 3) for state, odds in sorted(one.odds.items())},
-             "sessions": one.sessions, "text": warning(Match(one, most)),
+             "sessions": one.sessions, "text": format_warning(Match(one, most)),
              "memories": [trouble.memory for trouble in one.troubles if trouble.memory]}
             for one, most in likely
         ]  # fmt: skip
         console.value({"patterns": told})
         return FINE
     for one, most in likely:
-        console.line(f"{most:4.0%}  {warning(Match(one, most))}")
+        console.line(f"{most:4.0%}  {format_warning(Match(one, most))}")
     if not patterns:
         console.line("Nothing is known to fail twice.")
     return FINE

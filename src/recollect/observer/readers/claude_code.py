@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from recollect.observer.events import Event
-from recollect.observer.readers.lines import Json, Maker, Tally, objects, prose, rows, seconds, table, word
+from recollect.observer.readers.base import (
+    EventMaker,
+    Json,
+    ReadingTally,
+    prose,
+    read_objects,
+    rows,
+    seconds,
+    table,
+    word,
+)
 
 _SILENT = frozenset({"progress", "file-history-snapshot", "summary", "queue-operation", "system", "custom-title"})
 
 
-def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iterator[Event]:
+def read_claude_code(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
     """The events of a transcript, in its order; the working directory of the first line is the project unless told."""
-    makers: dict[str, Maker] = {}
+    makers: dict[str, EventMaker] = {}
     messages: dict[str, str] = {}
-    for line in objects(lines, tally):
+    for line in read_objects(lines, tally):
         session = word(line.get("sessionId"))
         kind = word(line.get("type"))
         if kind not in ("user", "assistant") or not session:
@@ -23,7 +33,7 @@ def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iter
             continue
         maker = makers.get(session)
         if maker is None:
-            maker = makers[session] = Maker(session, tally, root or word(line.get("cwd")) or None)
+            maker = makers[session] = EventMaker(session, tally, root or word(line.get("cwd")) or None)
         maker.branch = word(line.get("gitBranch")) or maker.branch
         if kind == "user":
             yield from _user(line, maker)
@@ -38,7 +48,7 @@ def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iter
         yield maker.done()
 
 
-def _user(line: Json, maker: Maker) -> Iterator[Event]:
+def _user(line: Json, maker: EventMaker) -> Iterator[Event]:
     at, key = seconds(line.get("timestamp")), word(line.get("uuid"))
     content = table(line.get("message")).get("content")
     if isinstance(content, str):
@@ -61,7 +71,7 @@ def _user(line: Json, maker: Maker) -> Iterator[Event]:
             maker.tally.skip(f"user/{part.get('type')}")
 
 
-def _assistant(line: Json, maker: Maker) -> Iterator[Event]:
+def _assistant(line: Json, maker: EventMaker) -> Iterator[Event]:
     at, key, agent = seconds(line.get("timestamp")), word(line.get("uuid")), _agent(line)
     for place, block in enumerate(rows(table(line.get("message")).get("content"))):
         part = table(block)

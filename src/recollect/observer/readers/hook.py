@@ -13,8 +13,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from recollect.observer.events import Event, Outcome
-from recollect.observer.readers.codex import failed
-from recollect.observer.readers.lines import Json, Maker, Tally, objects, parsed, prose, seconds, table, word
+from recollect.observer.readers.base import (
+    EventMaker,
+    Json,
+    ReadingTally,
+    parse_json,
+    prose,
+    read_objects,
+    seconds,
+    table,
+    word,
+)
+from recollect.observer.readers.logs import tells_failure
 
 _BEFORE = frozenset({"PreToolUse", "BeforeTool", "preToolUse"})
 _AFTER = frozenset({"PostToolUse", "AfterTool", "postToolUse"})
@@ -44,7 +54,7 @@ NO = "The user doesn't want to proceed with this tool use."
 class _Session:
     """One session while it is read."""
 
-    maker: Maker
+    maker: EventMaker
     unanswered: dict[str, deque[str]] = field(
         default_factory=dict
     )  # calls without a name of their own, by what they are
@@ -52,13 +62,13 @@ class _Session:
     answered: bool = False  # since the last step
     calls_told: bool = False
     outcome: Outcome = Outcome.UNKNOWN
-    ended: bool = False
+    session_ended: bool = False
 
 
-def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iterator[Event]:
+def read_hook(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
     """The events of every session in the file; the first directory a session names is its project unless told."""
     sessions: dict[str, _Session] = {}
-    for line in objects(lines, tally):
+    for line in read_objects(lines, tally):
         payload = table(line.get("payload"))
         id = word(payload.get("session_id")) or word(payload.get("conversation_id"))
         if not id:
@@ -66,17 +76,17 @@ def read(lines: Iterable[str], *, tally: Tally, root: str | None = None) -> Iter
             continue
         one = sessions.get(id)
         if one is None:
-            one = sessions[id] = _Session(Maker(id, tally, root or _project(payload)))
+            one = sessions[id] = _Session(EventMaker(id, tally, root or _project(payload)))
         disk = word(line.get("disk"))
         yield from _one(word(payload.get("hook_event_name")), payload, one, seconds(line.get("at")), disk)
     for one in sessions.values():
         yield one.maker.done(one.outcome)
 
 
-def ended(lines: Iterable[str]) -> bool:
+def session_ended(lines: Iterable[str]) -> bool:
     """Does the file tell that its session ended, and nothing after that?"""
     over = False
-    for line in objects(lines, Tally()):
+    for line in read_objects(lines, ReadingTally()):
         name = word(table(line.get("payload")).get("hook_event_name"))
         over = name in _ENDED or (over and name in _SILENT)
     return over
@@ -105,7 +115,7 @@ def _one(event: str, payload: Json, one: _Session, at: float | None, disk: str) 
 
 def _tool(event: str, payload: Json, one: _Session, at: float | None, agent: str, disk: str) -> Iterator[Event]:
     tool, given = word(payload.get("tool_name")), payload.get("tool_input")
-    given = parsed(given) if isinstance(given, str) and given[:1] in "{[" else given
+    given = parse_json(given) if isinstance(given, str) and given[:1] in "{[" else given
     before = event in _BEFORE
     key = word(payload.get("tool_use_id")) or _nameless(tool, given, one, before=before)
     if before and one.answered:
@@ -168,7 +178,7 @@ def _asked(payload: Json) -> str:
 def _text(answer: object) -> str:
     """What a tool answered, however its host wraps it."""
     if isinstance(answer, str):
-        inner = parsed(answer) if answer[:1] == "{" else None
+        inner = parse_json(answer) if answer[:1] == "{" else None
         return _text(inner) if isinstance(inner, dict) else answer
     if isinstance(answer, list):
         return prose(answer)
@@ -179,10 +189,10 @@ def _text(answer: object) -> str:
 
 
 def _tells_failure(answer: object, text: str) -> bool:
-    wrapped = table(parsed(answer) if isinstance(answer, str) and answer[:1] == "{" else answer)
+    wrapped = table(parse_json(answer) if isinstance(answer, str) and answer[:1] == "{" else answer)
     if wrapped.get("is_error") is True or wrapped.get("success") is False or wrapped.get("error"):
         return True
     code = wrapped.get("exit_code", wrapped.get("exitCode"))
     if isinstance(code, int) and not isinstance(code, bool):
         return code != 0
-    return isinstance(answer, str) and failed(text, answer)
+    return isinstance(answer, str) and tells_failure(text, answer)

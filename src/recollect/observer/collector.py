@@ -1,0 +1,226 @@
+"""The scratchpad of one session: every event goes to every detector; nothing is written anywhere while the agent works.
+
+It counts what went wrong instead of raising, measures its own time, and stays within its bound by forgetting the
+least valuable notes. A checkpoint is plain JSON and a resumed pad goes on as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from time import perf_counter
+from typing import Any
+
+from recollect.core.errors import CheckpointUnreadable
+from recollect.observer import policy
+from recollect.observer.events import ActionType, Event, Outcome, SessionComplete, ToolCall, ToolResult
+from recollect.observer.signals import DETECTORS, detectors
+from recollect.observer.signals.base import Detector, Note, Signal
+
+SLOW_EVENT_SECONDS = 0.002  # seconds an event may take before it is counted as slow
+MAX_BYTES = 50_000_000  # bytes, estimated, the pad may take
+LEFT = 0.8  # share of the bound that is left filled after forgetting
+ID_SHARE = 0.36  # of the bound goes to the ids that recognise a replay: 100,000 events
+FORMAT = 2  # of a checkpoint
+_NO_WITNESS = frozenset({"file_access", "repeated_grep"})  # any file read has these: they cannot bear out anything
+
+_ID_BYTES, _NOTE_BYTES, _ITEM_BYTES = (
+    180,
+    700,
+    400,
+)  # estimated: an id; a note without its text; an item of another field
+_EVENT_BYTES, _PATH_BYTES, _RESULT_BYTES = (
+    8_000,
+    12_000,
+    20_000,
+)  # the most an event, each of its paths, a result can add
+_SEEN_AGAIN = 0.05, 4  # value of a note for each time seen, and times that count
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened to the events that were fed."""
+
+    events: int = 0
+    repeated: int = 0
+    foreign: int = 0
+    slow: int = 0
+    forgotten: int = 0
+    slowest: float = 0.0
+    troubles: Counter[str] = field(default_factory=Counter)
+
+
+class SignalCollector:
+    """Watches one session. `feed` never raises; `signals` may be asked at any moment."""
+
+    def __init__(self, session: str, *, bound: int = MAX_BYTES, clock: Callable[[], float] = perf_counter) -> None:
+        self.session = session
+        self.counts = Counts()
+        self.outcome = Outcome.UNKNOWN
+        self._bound = bound
+        self._clock = clock
+        self._detectors = detectors()
+        self._ids: dict[str, None] = {}
+        self._outside: tuple[int, str] | None = None
+        self._ceiling = 0
+
+    def feed(self, event: Event) -> bool:
+        """Show one event to every detector. One seen before, or of another session, changes nothing but a count.
+
+        Says whether the event was new.
+        """
+        if event.session != self.session:
+            self.counts.foreign += 1
+            return False
+        if event.id in self._ids:
+            self.counts.repeated += 1
+            return False
+        start = self._clock()
+        self._ids[event.id] = None
+        if len(self._ids) * _ID_BYTES > ID_SHARE * self._bound:
+            del self._ids[next(iter(self._ids))]
+        self.counts.events += 1
+        self._notice(event)
+        for detector in self._detectors:
+            try:
+                detector.see(event)
+            except Exception as trouble:  # the agent's work must not fail because watching it did
+                self.counts.troubles[f"{detector.name}: {type(trouble).__name__}"] += 1
+        self._ceiling += _most(event)
+        if self._ceiling > self._bound:
+            self._fit()
+        self._measure(self._clock() - start)
+        return True
+
+    @property
+    def outside(self) -> tuple[int, str] | None:
+        """The first step at which the agent reached outside the project, and where to."""
+        return self._outside
+
+    def signals(self) -> list[Signal]:
+        """What was found so far, the most valuable first; what came after reaching outside is tainted by it."""
+        found = [one for detector in self._detectors for one in detector.found(self.session)]
+        firm = {
+            path for one in found if policy.GRADES[one.name].alone and one.name not in _NO_WITNESS for path in one.paths
+        }
+        kept = [one for one in found if policy.GRADES[one.name].alone or firm.intersection(one.paths)]
+        worth = {name: policy.worth(name, sessions=1) for name in policy.GRADES}
+        marked = [mark_taint(one, self._outside) for one in kept if worth[one.name] >= policy.WORTHLESS]
+        return sorted(marked, key=lambda one: (-worth[one.name], one.name, -one.count, one.subject))
+
+    def weight(self) -> int:
+        """Bytes the pad takes, estimated from what it holds."""
+        return len(self._ids) * _ID_BYTES + sum(_weight(detector) for detector in self._detectors)
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Everything the pad knows, as plain JSON."""
+        return {
+            "format": FORMAT,
+            "session": self.session,
+            "outcome": str(self.outcome),
+            "counts": {one.name: getattr(self.counts, one.name) for one in fields(self.counts)}
+            | {"troubles": dict(self.counts.troubles)},
+            "outside": list(self._outside) if self._outside else None,
+            "ids": list(self._ids),
+            "detectors": {detector.name: _state(detector) for detector in self._detectors},
+        }
+
+    @classmethod
+    def resume(
+        cls, saved: Mapping[str, Any], *, bound: int = MAX_BYTES, clock: Callable[[], float] = perf_counter
+    ) -> SignalCollector:
+        """The pad a checkpoint was made of. One that cannot be read is an error that says so."""
+        if not isinstance(saved, Mapping) or saved.get("format") != FORMAT:
+            raise CheckpointUnreadable("another format")
+        try:
+            pad = cls(str(saved["session"]), bound=bound, clock=clock)
+            counts = dict(saved["counts"])
+            pad.counts = Counts(**{**counts, "troubles": Counter(counts["troubles"])})
+            pad.outcome = Outcome(saved["outcome"])
+            pad._ids = dict.fromkeys(saved["ids"])
+            outside = saved["outside"]
+            pad._outside = (int(outside[0]), str(outside[1])) if outside else None
+            pad._detectors = [_revived(made, saved["detectors"][made.name]) for made in DETECTORS]
+            pad._ceiling = pad.weight()
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
+            raise CheckpointUnreadable(f"{type(trouble).__name__}: {trouble}") from trouble
+        return pad
+
+    def _notice(self, event: Event) -> None:
+        if isinstance(event, ToolCall) and event.action is ActionType.EXTERNAL:
+            if self._outside is None or event.step < self._outside[0]:
+                self._outside = (event.step, f"{event.tool} {event.subject}".strip()[:200])
+        elif isinstance(event, SessionComplete):
+            self.outcome = event.outcome
+
+    def _measure(self, taken: float) -> None:
+        self.counts.slow += taken > SLOW_EVENT_SECONDS
+        self.counts.slowest = max(self.counts.slowest, taken)
+
+    def _fit(self) -> None:
+        """Weigh what is really held; above the bound, forget the least valuable notes."""
+        held = self.weight()
+        if held > self._bound:
+            held = self._forget(held)
+        self._ceiling = held
+
+    def _forget(self, held: int) -> int:
+        ranked = sorted(
+            (_value(detector.name, kept), number, key)
+            for number, detector in enumerate(self._detectors)
+            for key, kept in detector.notes.items()
+        )
+        for _, number, key in ranked:
+            if held <= LEFT * self._bound:
+                break
+            held -= _note_weight(key, self._detectors[number].notes.pop(key))
+            self.counts.forgotten += 1
+        return held
+
+
+def mark_taint(found: Signal, outside: tuple[int, str] | None) -> Signal:
+    """The signal, marked when it came after reaching outside. The step of the reaching itself counts: within a step
+    nothing says what came first."""
+    if found.taint or outside is None or max(found.steps, default=0) < outside[0]:
+        return found
+    return replace(found, taint=outside[1])
+
+
+def _value(name: str, kept: Note) -> float:
+    each, most = _SEEN_AGAIN
+    return policy.worth(name, sessions=1) + each * min(kept.count, most)
+
+
+def _most(event: Event) -> int:
+    paths = len(event.paths) * _PATH_BYTES if isinstance(event, ToolCall) else 0
+    return _EVENT_BYTES + paths + (_RESULT_BYTES if isinstance(event, ToolResult) else 0)
+
+
+def _weight(detector: Detector) -> int:
+    notes = sum(_note_weight(key, kept) for key, kept in detector.notes.items())
+    return notes + _ITEM_BYTES * sum(
+        len(value) for name, value in _plain(detector).items() if name != "notes" and isinstance(value, dict | list)
+    )
+
+
+def _note_weight(key: str, kept: Note) -> int:
+    return _NOTE_BYTES + 2 * (len(key) + sum(map(len, kept.paths)) + sum(map(len, kept.words))) + 40 * len(kept.steps)
+
+
+def _plain(detector: Detector) -> dict[str, Any]:
+    return {one.name: getattr(detector, one.name) for one in fields(detector)}  # type: ignore[arg-type]
+
+
+def _state(detector: Detector) -> dict[str, Any]:
+    """A copy: a checkpoint must not change when the pad goes on."""
+    copied = {
+        name: value.copy() if isinstance(value, dict | list) else value for name, value in _plain(detector).items()
+    }
+    return {**copied, "notes": {key: asdict(kept) for key, kept in detector.notes.items()}}
+
+
+def _revived(made: type[Detector], state: Mapping[str, Any]) -> Detector:
+    copied = {name: value.copy() if isinstance(value, dict | list) else value for name, value in state.items()}
+    copied["notes"] = {str(key): Note(**kept) for key, kept in state["notes"].items()}
+    return made(**copied)

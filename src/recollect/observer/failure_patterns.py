@@ -1,0 +1,235 @@
+"""Does a call look like calls that failed before? The matcher of the gate before an action, and the snapshot a hook
+reads.
+
+A pattern is a feature with the troubles such calls met and how likely one is, by the state of the session: the greater
+of two shares of earlier experience, calls like this that failed and sessions that failed so from here. The snapshot is
+a projection, written anew whenever a session was learnt from. Pure; light to load.
+"""
+
+from __future__ import annotations
+
+import json
+
+from recollect.core.digest import short_digest
+from recollect.observer.events import Value
+from recollect.observer.features import FeatureState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from recollect.observer.events import ToolCall
+
+
+THRESHOLDS = (
+    0.10,
+    0.13,
+    0.16,
+    0.20,
+    0.23,
+    0.26,
+    0.30,
+    0.34,
+    0.38,
+    0.42,
+    0.46,
+    0.50,
+    0.55,
+    0.60,
+    0.70,
+    0.80,
+)  # likelihoods
+FIRST_THRESHOLD = 0.34  # until enough was observed to choose one
+WARNINGS_PER_HUNDRED_CALLS = 3.0  # warnings in a hundred calls that the bar is chosen for
+WINDOW = 40  # sessions it is chosen on: projects change
+ENOUGH = 200  # calls of them
+
+
+class Trouble(Value):
+    """What such calls met: the fingerprint of the error, how it reads, what helped, and the memory that tells of it."""
+
+    __slots__ = ("fingerprint", "memory", "remedy", "text")
+
+    def __init__(self, fingerprint: str, text: str = "", remedy: str = "", memory: str = "") -> None:
+        self.fingerprint = fingerprint
+        self.text = text
+        self.remedy = remedy
+        self.memory = memory
+
+
+class Pattern(Value):
+    """Calls of `tool` with a trait, and how likely they fail: by state, and in states never met."""
+
+    __slots__ = ("odds", "sessions", "sort", "tool", "troubles", "usual", "what")
+
+    def __init__(
+        self,
+        tool: str,
+        sort: str,
+        what: str,
+        usual: float,
+        odds: Mapping[str, float],
+        troubles: tuple[Trouble, ...] = (),
+        sessions: int = 0,
+    ) -> None:
+        self.tool = tool
+        self.sort = sort
+        self.what = what
+        self.usual = usual
+        self.odds = odds
+        self.troubles = troubles
+        self.sessions = sessions  # in which such calls failed
+
+    @property
+    def id(self) -> str:
+        """The same for the same trait of the same tool, whatever was learnt since."""
+        return short_digest("\x1f".join(self.name))
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        return self.tool, self.sort, self.what
+
+    @property
+    def most(self) -> float:
+        """How likely such a call fails in the worst state."""
+        return max((self.usual, *self.odds.values()))
+
+    def likelihood(self, state: str) -> float:
+        """How likely such a call fails in a state; one never met is like others that begin alike."""
+        return self.odds.get(state, self.odds.get(state.partition(" ")[0], self.usual))
+
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        return frozenset(trouble.fingerprint for trouble in self.troubles)
+
+
+class Match(Value):
+    """A pattern that a call meets, and how likely it fails as calls like it did."""
+
+    __slots__ = ("likelihood", "pattern", "state")
+
+    def __init__(self, pattern: Pattern, likelihood: float, state: str = "") -> None:
+        self.pattern = pattern
+        self.likelihood = likelihood
+        self.state = state
+
+
+def match_patterns(
+    call: ToolCall,
+    patterns: Sequence[Pattern],
+    *,
+    situation: FeatureState | None = None,
+    bar: float = FIRST_THRESHOLD,
+    given: Collection[str] = (),
+    told: Collection[str] = (),
+) -> list[Match]:
+    """The patterns a call meets at or above the bar, the likeliest first.
+
+    Left out are those whose id was `given` in this session, and those all of whose fingerprints were `told` in it.
+    """
+    states = {(trait.sort, trait.what): trait.state for trait in (situation or FeatureState()).traits(call)}
+    found = []
+    for pattern in patterns:
+        key = (pattern.sort, pattern.what)
+        if pattern.tool != call.tool or key not in states:
+            continue
+        likelihood = pattern.likelihood(states[key])
+        news = pattern.id not in given and not all(one.fingerprint in told for one in pattern.troubles)
+        if likelihood >= bar and news:
+            found.append(Match(pattern, likelihood, states[key]))
+    return sorted(found, key=lambda match: (-match.likelihood, match.pattern.name))
+
+
+def choose_threshold(
+    sessions: Sequence[tuple[int, Sequence[int]]], *, budget: float = WARNINGS_PER_HUNDRED_CALLS
+) -> float:
+    """The lowest bar that would have kept the budget over the last sessions, each as its calls and `raised`.
+
+    Never above the highest: who fails four times in five is told, whatever it costs.
+    """
+    lately = [(calls, raised) for calls, raised in sessions if len(raised) == len(THRESHOLDS)][-WINDOW:]
+    calls = sum(one for one, _ in lately)
+    if calls < ENOUGH:
+        return FIRST_THRESHOLD
+    kept = (bar for place, bar in enumerate(THRESHOLDS) if 100 * sum(one[place] for _, one in lately) <= budget * calls)
+    return next(kept, THRESHOLDS[-1])
+
+
+def format_warning(match: Match, *, most: int = 2) -> str:
+    """The warning in one or two sentences, as a colleague would say it."""
+    pattern = match.pattern
+    what = {
+        "command": f"`{pattern.what}`",
+        "file": f"{pattern.tool} on {pattern.what}",
+        "ending": f"{pattern.tool} on .{pattern.what} files",
+        "shape": f"{pattern.tool} of {pattern.what.partition(' ')[0]} text like this",
+        "state": f"{pattern.tool} of a file that is {_STATES.get(pattern.what, pattern.what)}",
+        "disk": f"{pattern.tool} of {_DISK.get(pattern.what, pattern.what)}",
+        "subject": f"{pattern.tool} {pattern.what}",
+    }.get(pattern.sort, pattern.tool)
+    met = "; ".join(
+        one.text + (f" (what helped: {one.remedy})" if one.remedy else "") for one in pattern.troubles[:most]
+    )
+    return f"{what} failed in {pattern.sessions} earlier session{'s' * (pattern.sessions != 1)} here: {met}"
+
+
+_DISK = {
+    "missing": "a path that does not exist (as this one)",
+    "absent": "text that is not in the file (as here)",
+    "several": "text that is in the file more than once (as here)",
+}
+_STATES = {
+    "new": "not known to exist",
+    "unread": "not read in this session",
+    "long ago": "not read since the last request",
+    "read": "already read",
+}
+
+
+# --- the snapshot --------------------------------------------------------------------------------------------------
+
+
+SNAPSHOT_NAME = "outlook"  # where the store keeps it
+SNAPSHOT_FILES_NAME = "outlook_files"  # … and the files and folders that are known to exist
+MAX_SNAPSHOT_PATTERNS = 600  # patterns that are kept
+_VERSION = 1
+_WORDED = 2  # troubles of a pattern that a warning tells; of the others only the fingerprint counts
+_TEXT = 300  # letters of a trouble's text, and of its remedy
+_PATHS = 30_000  # paths that are kept
+MORE = "\x01"  # stands among the paths when there were more
+
+
+def pack_patterns(patterns: Sequence[Pattern], bar: float) -> str:
+    """The patterns that could warn, by tool, and the bar."""
+    tools: dict[str, dict[str, Any]] = {}
+    for one in [pattern for pattern in patterns if pattern.most >= bar][:MAX_SNAPSHOT_PATTERNS]:
+        tool = tools.setdefault(one.tool, {"troubles": {}, "patterns": []})
+        for place, trouble in enumerate(one.troubles):
+            said = [trouble.text[:_TEXT], trouble.remedy[:_TEXT]] if place < _WORDED else []
+            if said or trouble.fingerprint not in tool["troubles"]:
+                tool["troubles"][trouble.fingerprint] = said
+        marks = [trouble.fingerprint for trouble in one.troubles]
+        tool["patterns"].append([one.sort, one.what, one.usual, dict(one.odds), marks, one.sessions])
+    whole = {"v": _VERSION, "bar": bar, "tools": tools}
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def unpack_patterns(tool: str, text: str) -> list[Pattern]:
+    """The patterns of one tool, from its part of what was packed; ValueError when it is not as it was packed."""
+    try:
+        part = json.loads(text)
+        troubles = {mark: Trouble(mark, *said) for mark, said in part["troubles"].items()}
+        return [
+            Pattern(tool, sort, what, usual, odds, tuple(troubles[mark] for mark in marks), sessions)
+            for sort, what, usual, odds, marks, sessions in part["patterns"]
+        ]
+    except (KeyError, TypeError, AttributeError) as trouble:
+        raise ValueError(f"what is kept of {tool} is not as it was written: {trouble}") from trouble
+
+
+def pack_paths(paths: Iterable[str]) -> str:
+    """Paths, one a line, so that one can be looked for in the text. Ends with a mark when some had to be left out."""
+    listed = sorted(path for path in paths if "\n" not in path)
+    more = [MORE] if len(listed) > _PATHS else []
+    return "\n".join(["", *listed[:_PATHS], *more, ""])

@@ -1,0 +1,207 @@
+"""How a call looks in its situation: what it runs or touches, and the state the session is in when it does.
+
+A trait is what calls that fail alike have in common. Pure and quick: a few set look-ups per call, so that a hook can
+afford it. It knows neither errors nor statistics.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from functools import lru_cache
+
+from recollect.core.lazy import Lazy
+from recollect.observer.events import ActionType, ToolCall, ToolResult, UserText
+from recollect.observer.tool_calls import command_name, is_shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+    from typing import NamedTuple, Protocol
+
+    from recollect.observer.events import Event
+
+    class Notes(Protocol):
+        """Where a situation keeps what it saw: numbers by kind and name, -1 where nothing was put."""
+
+        def get(self, kind: str, name: str) -> int: ...
+
+        def put(self, kind: str, name: str, value: int) -> None: ...
+
+
+COMMANDS = 6  # commands of one line that are looked at
+READ = 6000  # characters of a text in which paths are noticed
+SEEN = 10_000  # paths that a session remembers as seen
+_SUBJECT = 80  # characters of a subject that make a trait
+_OPEN = 64  # calls whose answer is awaited
+
+_QUOTED = Lazy(r"'[^']*'|\"[^\"]*\"|<<[\s\S]*", 0)
+_REDIRECTED = Lazy(r"\d?>&\d|&>\S*|\d?>{1,2}\s*\S+", 0)
+_BETWEEN = Lazy(r"(&&|\|\||;|\n|\|)", 0)
+_PATHS = Lazy(r"(?<![\w.@~/-])(?:[\w.@~-]*(?:/[\w.@-]+)+|[\w-]+\.\w+)", 0)
+_HIDING = frozenset({"|", "||", ";"})  # what follows a command whose failure nobody is told of
+
+
+if TYPE_CHECKING:
+
+    class Feature(NamedTuple):
+        """What calls have in common: `sort` and `what` name it, `state` is how the session stood."""
+
+        sort: str
+        what: str
+        state: str = ""
+else:
+    Feature = namedtuple("Feature", "sort what state", defaults=("",))  # a hook process has no time for `typing`
+
+
+class MemoryNotes:
+    """Notes in memory."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, str], int] = {}
+
+    def get(self, kind: str, name: str) -> int:
+        return self._held.get((kind, name), -1)
+
+    def put(self, kind: str, name: str, value: int) -> None:
+        self._held[kind, name] = value
+
+
+class FeatureState:
+    """What a session has read, changed, run and seen so far; enough to tell how a call stands.
+
+    All of it is in its notes, so that a session may be followed by one process after another.
+    """
+
+    __slots__ = ("_asked", "_known", "_notes")
+
+    def __init__(self, known: Container[str] = (), *, notes: Notes | None = None) -> None:
+        """`known` holds the files and folders that earlier sessions found to exist."""
+        self._known = known
+        self._notes: Notes = MemoryNotes() if notes is None else notes
+        self._asked: dict[str, ToolCall] = {}
+
+    def see(self, event: Event) -> None:
+        """Take one event in; a call after its traits were asked for."""
+        if isinstance(event, ToolCall):
+            self.called()
+            if len(self._asked) >= _OPEN:
+                del self._asked[next(iter(self._asked))]
+            self._asked[event.call_id] = event
+        elif isinstance(event, ToolResult):
+            self.answered(self._asked.pop(event.call_id, None), event.text, error=event.error, rejected=event.rejected)
+        elif isinstance(event, UserText):
+            self.spoken(event.text)
+
+    def called(self) -> None:
+        """A call was made."""
+        self._notes.put("count", "calls", self._calls + 1)
+
+    def answered(self, call: ToolCall | None, text: str, *, error: bool, rejected: bool) -> None:
+        """A call was answered, one that is known unless it was too long ago."""
+        self._notice(text)
+        if call is not None and not rejected:
+            self._done(call, error=error)
+
+    def spoken(self, text: str) -> None:
+        """A person said something."""
+        self._notes.put("count", "spoken", self._calls)
+        self._notice(text)
+
+    @property
+    def _calls(self) -> int:
+        return max(0, self._notes.get("count", "calls"))
+
+    def traits(self, call: ToolCall) -> tuple[Feature, ...]:
+        """The traits of a call that is about to be made, the broadest first."""
+        if is_shell(call.tool):
+            found = split_commands(call.subject)
+            return tuple(Feature("command", name, self._running(name, told=told)) for name, told in found)
+        if call.paths and call.action in (ActionType.READ, ActionType.EDIT):
+            return self._touching(call)
+        if call.inside:
+            state = self._standing(call.inside)
+            return Feature("state", state), Feature("file", call.inside, state), *_looked(call)
+        if call.subject and call.action is ActionType.OTHER:
+            return (Feature("subject", call.subject[:_SUBJECT]),)
+        return (Feature("any", ""),)
+
+    def _running(self, name: str, *, told: bool) -> str:
+        """Would a failure be told; was anything edited since the last run; how did that one end?"""
+        ran = self._notes.get("ran", name)
+        before = "first" if ran < 0 else "failed" if self._notes.get("failed", name) > 0 else "again"
+        edited = "edited" if self._notes.get("count", "changed") > ran else "same"
+        return f"{'told' if told else 'hidden'} {edited} {before}"
+
+    def _touching(self, call: ToolCall) -> tuple[Feature, ...]:
+        path = call.paths[0]
+        ending = path.rsplit("/", 1)[-1].rpartition(".")[2]
+        state = self._editing(path) if call.action is ActionType.EDIT else self._standing(path)
+        found = [Feature("state", state), Feature("file", path, state)]
+        if call.shape:
+            found.append(Feature("shape", f"{ending} {call.shape}"))
+        if ending:
+            found.append(Feature("ending", ending, state))
+        return (*found, *_looked(call))
+
+    def _editing(self, path: str) -> str:
+        last = max(self._notes.get("read", path), self._notes.get("edited", path))
+        return "unread" if last < 0 else "long ago" if last < self._notes.get("count", "spoken") else "read"
+
+    def _standing(self, path: str) -> str:
+        if any(self._notes.get(kind, path) >= 0 for kind in ("seen", "read", "edited")):
+            return "seen"
+        return "known" if path in self._known else "new"
+
+    def _done(self, call: ToolCall, *, error: bool) -> None:
+        calls = self._calls
+        if is_shell(call.tool):
+            for name, _ in split_commands(call.subject):
+                self._notes.put("ran", name, calls)
+                self._notes.put("failed", name, int(error))
+        if error or call.action not in (ActionType.READ, ActionType.EDIT):
+            return
+        for path in call.paths:
+            self._notes.put("read" if call.action is ActionType.READ else "edited", path, calls)
+        if call.action is ActionType.EDIT:
+            self._notes.put("count", "changed", calls)
+
+    def _notice(self, text: str) -> None:
+        """Remember the paths of a text, and the folders they stand in."""
+        noticed = max(0, self._notes.get("count", "seen"))
+        named = " ".join(word for word in text[:READ].split() if "/" in word or "." in word)
+        if not named or noticed >= SEEN:
+            return
+        before = noticed
+        for found in sorted(set(_PATHS.pattern.findall(named))):
+            for path in with_folders(found.removeprefix("./")):
+                if self._notes.get("seen", path) >= 0:
+                    break  # and so are the folders it stands in
+                self._notes.put("seen", path, 0)
+                noticed += 1
+        if noticed > before:
+            self._notes.put("count", "seen", noticed)
+
+
+def _looked(call: ToolCall) -> tuple[Feature, ...]:
+    return (Feature("disk", call.disk),) if call.disk else ()
+
+
+def with_folders(path: str) -> list[str]:
+    """A path and every folder it stands in."""
+    parts = path.split("/")
+    return ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
+
+
+@lru_cache(maxsize=256)
+def split_commands(line: str) -> tuple[tuple[str, bool], ...]:
+    """The commands of a shell line by name, each with whether its failure would be told; none that a pipe feeds."""
+    plain = _REDIRECTED.pattern.sub(" ", _QUOTED.pattern.sub(" … ", line))
+    parts = _BETWEEN.pattern.split(plain)
+    found: dict[tuple[str, bool], None] = {}
+    for place in range(0, len(parts), 2):
+        name = command_name(parts[place].strip()) if parts[place].strip() else ""
+        if name and (place == 0 or parts[place - 1] != "|"):
+            found[(name, place + 1 >= len(parts) or parts[place + 1] not in _HIDING)] = None
+    return tuple(found)[:COMMANDS]

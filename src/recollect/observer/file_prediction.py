@@ -1,0 +1,277 @@
+"""Which files will a session touch, and which go together? From prompts, sessions and commits. Reads, never writes.
+
+Several weak hints add up: sessions that were asked alike, files the prompt names in full or in part, words it shares
+with what a file was worked on for, what was touched lately and often, and where the same branch was left.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from recollect.store.store import Store
+
+PROMPT = 6000  # characters of a prompt that are looked at
+SESSIONS = 400  # earlier ones that are looked at
+ALIKE, SHARPNESS = 10, 4  # sessions that count as alike; how much the likest one leads
+FADES = 5.0  # sessions after which a file is no longer fresh in mind
+BRANCH_FADES = 3.0  # sessions of the same branch, the same
+K1, B, B_FILE = (
+    1.2,
+    0.75,
+    0.5,
+)  # of the usual ranking of texts by words (BM25); what is said of one file varies in length
+SHORTEST = 4  # letters of a name that a prompt can mean by it
+NAMED_IN_FULL, NAMED_BY_FILE, NAMED_IN_PART = 1.0, 0.7, 0.35  # how surely a path, a file name, its stem is meant
+MAIN = frozenset({"", "main", "master", "trunk", "develop"})  # branches that everything happens on
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD = re.compile(r"[a-z]+|[0-9]+")
+_NAMES = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*")
+_ENDINGS = ("ing", "ed", "es", "s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each hint counts; chosen on the first half of two codebases' sessions, reported on the second."""
+
+    alike: float = 1.0
+    read_alike: float = 1.0
+    worked_on: float = 0.5
+    named: float = 1.5
+    words: float = 1.0
+    lately: float = 0.3
+    often: float = 0.5
+    branch: float = 1.5
+    together: float = 0.125
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastSession:
+    """An earlier session: what it was asked, what it edited and read."""
+
+    prompt: str
+    edited: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedFile:
+    """A file a session will probably touch, and why."""
+
+    path: str
+    score: float
+    because: tuple[str, ...] = ()
+
+
+def predict_files(
+    prompt: str,
+    past: Sequence[PastSession],
+    *,
+    k: int = 10,
+    branch: str = "",
+    files: Iterable[str] = (),
+    together: Mapping[str, Mapping[str, float]] | None = None,
+    weights: Weights = WEIGHTS,
+) -> list[PredictedFile]:
+    """The `k` files a session beginning with `prompt` will most probably touch, the surest first.
+
+    `past` is in time order; `files` are files of the project that no session need have touched; `together` tells for a
+    file which go with it and how surely, by commits or co-access.
+    """
+    past = past[-SESSIONS:]
+    asked = prompt[:PROMPT]
+    scores = _Scores()
+    terms = frozenset(words(asked))
+    _by_sessions(scores, terms, past, weights)
+    _by_files(scores, terms, past, weights)
+    _by_time(scores, past, branch, weights)
+    _by_name(scores, asked, terms, {*files, *(path for one in past for path in (*one.edited, *one.read))}, weights)
+    if together:
+        _by_company(scores, together, weights)
+    ranked = sorted(scores.total.items(), key=lambda item: (-item[1], item[0]))
+    return [PredictedFile(path, round(score, 4), scores.why(path)) for path, score in ranked[:k] if score > 0]
+
+
+@lru_cache(maxsize=1024)
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text, names taken apart and endings cut."""
+    parts = _WORD.findall(_HUMP.sub(" ", text).lower())
+    return tuple(_stem(part) for part in parts if len(part) > 1)
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+class _Scores:
+    """What each file got, and from which hint."""
+
+    def __init__(self) -> None:
+        self.total: dict[str, float] = {}
+        self._parts: dict[str, dict[str, float]] = {}
+
+    def add(self, path: str, hint: str, score: float) -> None:
+        if score > 0:
+            self.total[path] = self.total.get(path, 0.0) + score
+            parts = self._parts.setdefault(path, {})
+            parts[hint] = parts.get(hint, 0.0) + score
+
+    def why(self, path: str) -> tuple[str, ...]:
+        parts = self._parts[path]
+        return tuple(sorted(parts, key=lambda hint: (-parts[hint], hint))[:3])
+
+
+def _by_sessions(scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Weights) -> None:
+    likeness = _ranked(terms, [Counter(words(one.prompt[:PROMPT])) for one in past], b=B)
+    order = sorted((place for place, like in enumerate(likeness) if like > 0), key=lambda at: (-likeness[at], -at))
+    if not order:
+        return
+    best, near = likeness[order[0]], order[:ALIKE]
+    sharp = sum((likeness[place] / best) ** SHARPNESS for place in order)
+    flat = sum(likeness[place] for place in near)
+    for place in order:
+        share = 0.5 * (likeness[place] / best) ** SHARPNESS / sharp
+        share += 0.5 * likeness[place] / flat if place in near else 0.0
+        for path in past[place].edited:
+            scores.add(path, "a session was asked alike", weights.alike * share)
+    for place in near:
+        for path in (*past[place].edited, *past[place].read):
+            scores.add(path, "a session that was asked alike read it", weights.read_alike * likeness[place] / flat)
+
+
+def _by_files(scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Weights) -> None:
+    """What a file was worked on for: the words of every prompt that led to it."""
+    said: dict[str, Counter[str]] = {}
+    for one in past:
+        counted = Counter(words(one.prompt[:PROMPT]))
+        for path in one.edited:
+            said.setdefault(path, Counter()).update(counted)
+    fits = _ranked(terms, list(said.values()), b=B_FILE)
+    best = max(fits, default=0.0)
+    for path, fit in zip(said, fits, strict=True):
+        if best:
+            scores.add(path, "it was worked on for such words", weights.worked_on * fit / best)
+
+
+def _by_time(scores: _Scores, past: Sequence[PastSession], branch: str, weights: Weights) -> None:
+    times: Counter[str] = Counter()
+    last: dict[str, int] = {}
+    for place, one in enumerate(past):
+        times.update(one.edited)
+        last.update(dict.fromkeys(one.edited, place))
+    for path, n in times.items():
+        scores.add(path, "touched lately", weights.lately * math.exp((last[path] + 1 - len(past)) / FADES))
+        scores.add(path, "touched often", weights.often * math.log1p(n) / math.log1p(len(past)))
+    if branch in MAIN:
+        return
+    same = [one for one in past if one.branch == branch]
+    left: dict[str, int] = {}
+    for place, one in enumerate(same):
+        left.update(dict.fromkeys(one.edited, place))
+    for path, place in left.items():
+        scores.add(path, f"work on {branch}", weights.branch * math.exp((place + 1 - len(same)) / BRANCH_FADES))
+
+
+def _by_name(scores: _Scores, asked: str, terms: frozenset[str], paths: set[str], weights: Weights) -> None:
+    low = asked.lower()
+    names = {name.strip(".-") for name in _NAMES.findall(low)}
+    names |= {part for name in names for part in name.split("/")}
+    parts = {path: frozenset(words(path.rpartition("/")[2].rpartition(".")[0])) for path in paths}
+    rarity = {
+        word: math.log(1 + len(paths) / n) for word, n in Counter(w for held in parts.values() for w in held).items()
+    }
+    shared = {path: sum(rarity[word] for word in held & terms) for path, held in parts.items()}
+    most = max(shared.values(), default=0.0)
+    for path in sorted(paths):
+        name = path.rpartition("/")[2].lower()
+        stem = name.partition(".")[0]
+        sure = (
+            NAMED_IN_FULL if path.lower() in low
+            else NAMED_BY_FILE if len(name) > SHORTEST and name in names
+            else NAMED_IN_PART if len(stem) >= SHORTEST and stem in names
+            else 0.0
+        )  # fmt: skip
+        scores.add(path, "the prompt names it", weights.named * sure)
+        if most:
+            scores.add(path, "its name shares words with the prompt", weights.words * shared[path] / most)
+
+
+def _by_company(scores: _Scores, together: Mapping[str, Mapping[str, float]], weights: Weights) -> None:
+    leaders = sorted(scores.total.items(), key=lambda item: (-item[1], item[0]))[:ALIKE]
+    for leader, score in leaders:
+        for path, surely in together.get(leader, {}).items():
+            scores.add(path, f"goes with {leader}", weights.together * surely * min(1.0, score))
+
+
+def _ranked(terms: frozenset[str], texts: Sequence[Counter[str]], *, b: float) -> list[float]:
+    """How well each text fits the terms (BM25)."""
+    lengths = [text.total() for text in texts]
+    usual = sum(lengths) / len(texts) if texts else 1.0
+    held = Counter(word for text in texts for word in text.keys() & terms)
+    rarity = {word: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for word, n in held.items()}
+    return [
+        sum(
+            rarity[word] * text[word] * (K1 + 1) / (text[word] + K1 * (1 - b + b * length / (usual or 1.0)))
+            for word in text.keys() & terms
+        )
+        for text, length in zip(texts, lengths, strict=True)
+    ]
+
+
+# --- files that change together ------------------------------------------------------------------------------------
+
+
+COMMITTED = 5  # sessions that what was committed counts as
+_MOST_FILES = 20  # files that are asked about
+
+
+class ObservedCoChange:
+    """Companions by co-access, seeded by co-commits."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def companions(self, files: Sequence[str]) -> Mapping[str, float]:
+        """Files that go with some of `files`, each with how surely."""
+        wanted = list(dict.fromkeys(files))[:_MOST_FILES]
+        found: dict[str, float] = {}
+        for near in self.together(wanted).values():
+            for other, weight in near.items():
+                if other not in wanted:
+                    found[other] = max(weight, found.get(other, 0.0))
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    def together(self, files: Sequence[str]) -> dict[str, dict[str, float]]:
+        """For each file, which go with it: the share of its sessions that used them close by."""
+        observed = self._store.observed
+        pairs = observed.pairs(touching=files)
+        sessions = {one.path: one.sessions for one in observed.files(paths=files)} if pairs else {}
+        shared: dict[str, dict[str, int]] = {path: {} for path in files}
+        for pair in pairs:
+            for mine, other in ((pair.one, pair.other), (pair.other, pair.one)):
+                if mine in shared:
+                    shared[mine][other] = pair.sessions
+        return {path: _blended(shared[path], sessions.get(path, 0), self._committed(path)) for path in files}
+
+    def _committed(self, path: str) -> dict[str, float]:
+        return {other: weight for other, weight, _ in self._store.graph.cochanged([path])}
+
+
+def _blended(shared: Mapping[str, int], sessions: int, committed: Mapping[str, float]) -> dict[str, float]:
+    prior = COMMITTED if committed else 0
+    return {
+        other: round(min(1.0, (shared.get(other, 0) + prior * committed.get(other, 0.0)) / max(1, sessions + prior)), 4)
+        for other in {*shared, *committed}
+    }

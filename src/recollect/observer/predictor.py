@@ -1,0 +1,403 @@
+"""Predicting from what was observed: the odds of failure of every feature, a session's own share in them, and
+`Predictor`, which reads the store, keeps what it read and publishes the snapshot that hooks warn from.
+
+Counts fade with each further session, because what failed last year was mended. A share is pulled towards that of the
+broader thing it belongs to, the less was seen of it: a state towards its feature, a feature towards its tool.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Container, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from recollect.core.errors import StoreDamaged
+from recollect.core.kinds import Kind
+from recollect.core.observed import ErrorSeen, TraitSeen
+from recollect.core.query import Filter
+from recollect.core.scope import OPEN
+from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
+from recollect.observer.failure_patterns import (
+    SNAPSHOT_FILES_NAME,
+    SNAPSHOT_NAME,
+    THRESHOLDS,
+    Match,
+    Pattern,
+    Trouble,
+    choose_threshold,
+    match_patterns,
+    pack_paths,
+    pack_patterns,
+)
+from recollect.observer.features import Feature, FeatureState, with_folders
+from recollect.observer.file_prediction import ALIKE, ObservedCoChange, PastSession, PredictedFile, predict_files
+from recollect.observer.hunch import describe_remedy
+from recollect.observer.language import fingerprint
+from recollect.store.store import Store
+
+FADING = 0.97  # of every count is left after one more session: half after twenty-three
+PULL = 1.5  # calls or sessions that the broader share counts as
+RECURRING = 2  # sessions a trouble must have been seen in before it can be foreseen
+SESSIONS = 150  # that are learnt from; older ones have faded to a hundredth
+DIGITS = 4  # of a likelihood that count
+WHOLE = "tool"  # the sort of the trait that all calls of a tool share
+
+Key = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class _Count:
+    """Calls and sessions with a trait, and the troubles of each, by fingerprint."""
+
+    calls: float = 0.0
+    sessions: float = 0.0
+    clean: int = 0
+    failed: dict[str, float] = field(default_factory=dict)
+    followed: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+
+    def add(self, seen: Sequence[TraitSeen], weight: float) -> None:
+        self.calls += weight * sum(one.times for one in seen)
+        self.sessions += weight
+        self.clean += sum(one.clean for one in seen)
+        for mark in (mark for one in seen for mark in one.failed):
+            self.failed[mark] = self.failed.get(mark, 0.0) + weight
+        followed = frozenset(mark for one in seen for mark in one.followed)
+        if followed:
+            self.followed.append((weight, followed))
+
+
+class FailureOdds:
+    """How often calls with a trait failed. Add sessions in the order they began, then ask for patterns."""
+
+    def __init__(self) -> None:
+        self._weight = 1.0
+        self._tools: dict[str, _Count] = {}
+        self._traits: dict[Key, _Count] = {}
+        self._states: dict[Key, dict[str, _Count]] = {}
+        self._seen: Counter[tuple[str, str]] = Counter()  # sessions by tool and fingerprint
+
+    def add(self, session: Sequence[TraitSeen]) -> None:
+        """Learn from one more session."""
+        self._weight /= FADING  # growing what is new is fading what is old
+        by_tool: dict[str, list[TraitSeen]] = {}
+        by_trait: dict[Key, list[TraitSeen]] = {}
+        for one in session:
+            by_trait.setdefault((one.tool, one.sort, one.what), []).append(one)
+            if one.sort == WHOLE:
+                by_tool.setdefault(one.tool, []).append(one)
+        for tool, seen in by_tool.items():
+            self._tools.setdefault(tool, _Count()).add(seen, self._weight)
+            self._seen.update({(tool, mark) for one in seen for mark in one.failed})
+        for key, seen in by_trait.items():
+            if key[1] == WHOLE:
+                continue
+            self._traits.setdefault(key, _Count()).add(seen, self._weight)
+            states = self._states.setdefault(key, {})
+            alike: dict[str, list[TraitSeen]] = {}
+            for one in seen:
+                alike.setdefault(one.state, []).append(one)
+                if (lead := one.state.partition(" ")[0]) != one.state:
+                    alike.setdefault(lead, []).append(one)
+            for state, some in alike.items():
+                states.setdefault(state, _Count()).add(some, self._weight)
+
+    def patterns(self, troubles: Mapping[tuple[str, str], Trouble] | None = None) -> list[Pattern]:
+        """What is known to fail, the likeliest first.
+
+        `troubles` is what may be told, by tool and fingerprint; what is not among it is left out. A trait that was only
+        ever met after a session had reached outside is left out too: somebody else may have put it there.
+        """
+        made = (self._pattern(key, troubles) for key, count in self._traits.items() if count.clean)
+        kept = [one for one in made if one is not None and one.most >= THRESHOLDS[0]]
+        return sorted(kept, key=lambda one: (-one.most, one.name))
+
+    def _pattern(self, key: Key, troubles: Mapping[tuple[str, str], Trouble] | None) -> Pattern | None:
+        tool, sort, what = key
+        trait = self._traits[key]
+        known = {
+            mark: n
+            for mark, n in trait.failed.items()
+            if self._seen[tool, mark] >= RECURRING and (troubles is None or (tool, mark) in troubles)
+        }
+        if not known:
+            return None
+        marks = frozenset(mark for mark, _ in sorted(known.items()))
+        base = self._share(self._tools[tool], self._recurring(tool), 0.0) if tool in self._tools else 0.0
+        call = self._share(trait, marks, base)
+        lasting = self._lasting(trait, marks, 0.0)
+        odds = {
+            state: round(max(self._share(count, marks, call), self._lasting(count, marks, lasting)), DIGITS)
+            for state, count in self._states[key].items()
+        }
+        ranked = sorted(known, key=lambda mark: (-known[mark], mark))
+        told = tuple(Trouble(mark) if troubles is None else troubles[tool, mark] for mark in ranked)
+        failing = sum(1 for _, followed in trait.followed if followed & marks)
+        return Pattern(tool, sort, what, round(max(call, lasting), DIGITS), odds, told, failing)
+
+    def _recurring(self, tool: str) -> frozenset[str]:
+        return frozenset(mark for (owner, mark), n in self._seen.items() if owner == tool and n >= RECURRING)
+
+    def _share(self, count: _Count, marks: frozenset[str], broader: float) -> float:
+        """Of the calls, those that met one of the troubles."""
+        met = sum(n for mark, n in count.failed.items() if mark in marks)
+        return (met / self._weight + PULL * broader) / (count.calls / self._weight + PULL)
+
+    def _lasting(self, count: _Count, marks: frozenset[str], broader: float) -> float:
+        """Of the sessions, those that met one of the troubles from here on."""
+        met = sum(weight for weight, followed in count.followed if followed & marks)
+        return (met / self._weight + PULL * broader) / (count.sessions / self._weight + PULL)
+
+
+# --- one session ---------------------------------------------------------------------------------------------------
+
+
+TRAITS = 1500  # of one session that are kept
+FAILURES = 40  # of one trait that are kept, and calls whose answer is awaited
+
+
+@dataclass(slots=True)
+class _Met:
+    times: int = 0
+    clean: int = 0
+    failed: list[str] = field(default_factory=list)
+    followed: dict[str, None] = field(default_factory=dict)
+
+
+class SessionPredictor:
+    """Watches one session. `patterns` and `known` are what earlier sessions taught; without, nothing is raised."""
+
+    def __init__(self, patterns: Sequence[Pattern] | None = None, *, known: Container[str] = ()) -> None:
+        self.situation = FeatureState(known)
+        self._patterns: dict[str, list[Pattern]] = {}
+        self._foresees = patterns is not None
+        for pattern in patterns or ():
+            self._patterns.setdefault(pattern.tool, []).append(pattern)
+        self._met: dict[tuple[str, str, str, str], _Met] = {}
+        self._asked: dict[str, tuple[str, tuple[Feature, ...]]] = {}
+        self._given: list[tuple[set[str], set[str]]] = [(set(), set()) for _ in THRESHOLDS]
+        self._raised = [0] * len(THRESHOLDS)
+        self._outside = False
+        self.calls = 0
+
+    @property
+    def raised(self) -> tuple[int, ...]:
+        """How many warnings each bar would have raised; nothing when there was nothing to foresee by."""
+        return tuple(self._raised) if self._foresees else ()
+
+    def see(self, event: Event) -> list[Match]:
+        """Take one event in. For a call: everything it matches at the lowest bar, given or not."""
+        matches: list[Match] = []
+        if isinstance(event, ToolCall):
+            self.calls += 1
+            matches = match_patterns(
+                event, self._patterns.get(event.tool, ()), situation=self.situation, bar=THRESHOLDS[0]
+            )
+            self._raise(matches)
+            self._call(event)
+        elif isinstance(event, ToolResult):
+            self._answer(event)
+        self.situation.see(event)
+        return matches
+
+    def traits(self) -> tuple[TraitSeen, ...]:
+        """What was gathered, as the session's contribution."""
+        return tuple(
+            TraitSeen(tool=tool, sort=sort, what=what, state=state, times=met.times, clean=met.clean,
+                      failed=tuple(met.failed), followed=tuple(met.followed))
+            for (tool, sort, what, state), met in sorted(self._met.items())
+        )  # fmt: skip
+
+    def _raise(self, matches: Sequence[Match]) -> None:
+        """Count what each bar would raise: the likeliest that is news to the session."""
+        for place, bar in enumerate(THRESHOLDS):
+            given, told = self._given[place]
+            for match in matches:
+                if match.likelihood < bar:
+                    break
+                marks = match.pattern.fingerprints
+                if match.pattern.id not in given and not marks <= told:
+                    given.add(match.pattern.id)
+                    told |= marks
+                    self._raised[place] += 1
+                    break
+
+    def _call(self, call: ToolCall) -> None:
+        self._outside = self._outside or call.action is ActionType.EXTERNAL
+        traits = (Feature(WHOLE, ""), *dict.fromkeys(self.situation.traits(call)))
+        for sort, what, state in traits:
+            met = self._met.get((call.tool, sort, what, state))
+            if met is None:
+                if len(self._met) >= TRAITS:
+                    continue
+                met = self._met[call.tool, sort, what, state] = _Met()
+            met.times += 1
+            met.clean += not self._outside
+        if len(self._asked) >= FAILURES:
+            del self._asked[next(iter(self._asked))]
+        self._asked[call.call_id] = (call.tool, traits)
+
+    def _answer(self, answer: ToolResult) -> None:
+        tool, traits = self._asked.pop(answer.call_id, ("", ()))
+        if not answer.error or answer.rejected:
+            return
+        mark = fingerprint(answer.text).key if traits else ""
+        for sort, what, state in traits:
+            met = self._met.get((tool, sort, what, state))
+            if met is not None and len(met.failed) < FAILURES:
+                met.failed.append(mark)
+            exposure = state.partition(" ")[0]
+            for (owner, other, thing, stood), seen in self._met.items():
+                if (owner, other, thing) == (tool, sort, what) and stood.partition(" ")[0] == exposure:
+                    seen.followed[mark] = None
+
+
+# --- over the store ------------------------------------------------------------------------------------------------
+
+
+_MEMORIES = 500  # error patterns whose triggers are looked at
+
+
+class Predictor:
+    """Foresees from what was observed so far. Kept over many sessions, it reads only what is new."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._odds = FailureOdds()
+        self._learnt: list[str] = []
+        self._patterns: list[Pattern] = []
+        self._known: set[str] = set()
+        self._state: tuple[str, ...] | None = None
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    def files(self, prompt: str, *, k: int = 10, branch: str = "") -> list[PredictedFile]:
+        """The files a session that begins with `prompt` will most probably touch."""
+        past = self.past()
+        named = predict_files(prompt, past, k=ALIKE, branch=branch, files=self._project_files())
+        together = ObservedCoChange(self._store).together([one.path for one in named])
+        return predict_files(prompt, past, k=k, branch=branch, files=self._project_files(), together=together)
+
+    def past(self) -> list[PastSession]:
+        """Every observed session as the prediction of files sees it, in time order."""
+        return [
+            PastSession(
+                prompt=session.prompt,
+                edited=tuple(one.path for one in files if one.edits),
+                read=tuple(one.path for one in files if not one.edits),
+                branch=session.branch,
+            )
+            for session, files in self._store.observed.histories()
+        ]
+
+    def _project_files(self) -> list[str]:
+        """The files of the project that the code room knows; none where no source was indexed."""
+        return list(self._store.graph.files()) if self._store.has_code() else []
+
+    # --- failures -----------------------------------------------------------------------------------------------------
+
+    def patterns(self) -> list[Pattern]:
+        """What is known to fail, with what is told of it."""
+        self._learn()
+        return self._patterns
+
+    def bar(self) -> float:
+        """How likely a failure must be to be worth a warning here."""
+        sessions = self._store.observed.sessions()
+        return choose_threshold([(one.calls, one.raised) for one in sessions])
+
+    def lookout(self) -> SessionPredictor:
+        """A lookout over a session that begins now."""
+        return SessionPredictor(self.patterns() or None, known=self.known())
+
+    def known(self) -> Set[str]:
+        """The files and folders that earlier sessions found to exist: some use of them went well."""
+        self._learn()
+        return self._known
+
+    def warnings(
+        self,
+        call: ToolCall,
+        *,
+        situation: FeatureState | None = None,
+        given: Collection[str] = (),
+        told: Collection[str] = (),
+    ) -> list[Match]:
+        """The failures to warn of before a call, the likeliest first; none twice for what was `given` and `told`."""
+        return match_patterns(call, self.patterns(), situation=situation, bar=self.bar(), given=given, told=told)
+
+    def publish(self) -> None:
+        """Write down what the hook process is to warn of: a projection of what was observed. A hook reads the project
+        that the store belongs to; what is known of another in the same store is not for it."""
+        if self._store.project != (self._store.meta("project") or "default"):
+            return
+        bar = self.bar()
+        told = {SNAPSHOT_NAME: pack_patterns(self.patterns(), bar), SNAPSHOT_FILES_NAME: pack_paths(self.known())}
+        changed = {name: text for name, text in told.items() if self._published(name) != text}
+        if not changed or self._store.engine.read_only:
+            return
+        with self._store.engine.write(durable=False):
+            for name, text in changed.items():
+                self._store.set_meta(name, text)
+
+    def _published(self, name: str) -> str | None:
+        """What was written down; what has been damaged since counts as nothing, and is written anew."""
+        try:
+            return self._store.meta(name)
+        except StoreDamaged:
+            return None
+
+    def _learn(self) -> None:
+        ids = tuple(self._store.observed.ids())
+        state = (*ids, str(self._store.observed.troubled()))
+        if state == self._state:
+            return
+        if list(ids[: len(self._learnt)]) != self._learnt or not self._learnt:
+            self._odds, self._learnt = FailureOdds(), list(ids[: max(0, len(ids) - SESSIONS)])
+            self._known = set()
+        for traits in self._store.observed.traits(ids[len(self._learnt) :]):
+            self._odds.add(traits)
+            for one in traits:
+                if one.sort == "file" and one.times > len(one.failed):
+                    self._known.update(with_folders(one.what))
+        self._learnt = list(ids)
+        self._patterns = self._odds.patterns(self._troubles())
+        self._state = state
+
+    def _troubles(self) -> dict[tuple[str, str], Trouble]:
+        """What may be told of a trouble, by tool and fingerprint: as sessions met it before they reached outside."""
+        observed = self._store.observed
+        outside, memories = observed.outside(), self._remembered()
+        newest: dict[tuple[str, str], ErrorSeen] = {}
+        helped: dict[tuple[str, str], Counter[str]] = {}
+        for session, one in observed.troubles({one.fingerprint for one in observed.errors()}):
+            if session in outside and max(one.steps, default=0) >= outside[session][0]:
+                continue
+            newest[one.tool, one.fingerprint] = one
+            if one.resolution:
+                helped.setdefault((one.tool, one.fingerprint), Counter())[one.resolution] += 1
+        return {
+            key: Trouble(one.fingerprint, _told(one), _remedy(helped.get(key)), memories.get(key, ""))
+            for key, one in newest.items()
+        }
+
+    def _remembered(self) -> dict[tuple[str, str], str]:
+        """The memories that tell of a trouble, by the tool and fingerprint of their trigger."""
+        wanted = Filter(kinds=frozenset({Kind.ERROR_PATTERN, Kind.GOTCHA}), statuses=OPEN)
+        page = self._store.memories.page(wanted, limit=_MEMORIES)
+        triggers: Sequence[tuple[object, str]] = [(one.attributes.get("trigger"), one.id) for one in page.memories]
+        return {
+            (str(trigger.get("tool")), str(trigger["fingerprint"])): id
+            for trigger, id in triggers
+            if isinstance(trigger, dict) and trigger.get("fingerprint")
+        }
+
+
+def _told(one: ErrorSeen) -> str:
+    """How a trouble reads; where another file's name or number would mislead, its shape."""
+    return one.shape if "<" in one.shape else one.example
+
+
+def _remedy(helped: Counter[str] | None) -> str:
+    """What helped more than once."""
+    remedy, times = helped.most_common(1)[0] if helped else ("", 0)
+    return describe_remedy(remedy) if times >= RECURRING else ""

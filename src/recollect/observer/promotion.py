@@ -1,0 +1,385 @@
+"""From what a session showed to memories, told as a story:
+
+find hunches → by outcome → often enough → known already? → score → word → write, in one transaction.
+
+Everything before `write_learned` is pure or only reads. Each hunch that is left out is counted with its reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from recollect.core.drafts import Draft
+from recollect.core.errors import Tombstoned
+from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kind
+from recollect.core.lazy import Lazy
+from recollect.core.likeness import jaccard, overlap
+from recollect.core.observed import Contribution, Promotion, SessionSeen
+from recollect.core.query import Filter, Query
+from recollect.core.records import Memory
+from recollect.core.scope import OPEN, TRUST, Scope, Source, Status
+from recollect.core.text import counted, fingerprint, words
+from recollect.observer import policy
+from recollect.observer.context import ACTOR, ObserverContext
+from recollect.observer.events import Outcome
+from recollect.observer.history import History
+from recollect.observer.hunch import MAX_EVIDENCE, Evidence, Hunch, reword, signal_tag
+from recollect.observer.recorder import module_of
+from recollect.observer.rules import find_hunches
+from recollect.recall.recall import RetrievalContext, recall
+from recollect.recall.recipes import RECIPES
+from recollect.remember.reinforce import witnessed
+from recollect.remember.remember import remember
+
+_FAILED = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
+_FIRM, _OFTEN = 0.6, 0.4  # shares of a score: at the least number of sessions, and what more of them can add
+_HELD, _STRENGTH = 0.8, 0.2  # the same for how often it held
+_BORNE_OUT = 0.05
+
+
+@dataclass(slots=True)
+class Learned:
+    """What one session taught: memories added, memories borne out, and what was left out and why."""
+
+    session: str
+    known: bool = False  # all of this session was known already, so nothing was done
+    added: tuple[Kept, ...] = ()
+    reinforced: tuple[Kept, ...] = ()
+    left_out: Counter[str] = field(default_factory=Counter)
+    notes: tuple[str, ...] = ()
+
+
+def promote(seen: Contribution, room: ObserverContext) -> Learned:
+    """Write down what the session adds to the statistics, and what may be learnt from it. Again: changes nothing."""
+    learned = Learned(seen.session.id)
+    if _seen_before(seen, room):
+        learned.known = True
+        return learned
+    found = find_hunches(seen, History(room.store.observed, seen))
+    asked = _asked(found, seen.session.kind, learned)
+    valid = filter_by_outcome(asked, Outcome(seen.session.outcome), learned)
+    often = filter_by_frequency(valid, learned)
+    weighed = compare_with_known(often, room)
+    learned.left_out["rejected or forgotten before"] += sum(one.closed for one in weighed)
+    fresh = [one.hunch for one in weighed if one.known is None and not one.closed]
+    scored_ = score_hunches(fresh, errs=_errors(fresh, room))
+    chosen = _within(scored_, seen, room, learned)
+    told, note = reword([one.hunch for one in chosen], room, seen.session.id)
+    proposals = [replace(one, hunch=hunch) for one, hunch in zip(chosen, told, strict=True)]
+    known = [one for one in weighed if one.known is not None and not one.closed]
+    done = write_learned(seen, proposals, known, room)
+    learned.known, learned.added, learned.reinforced = not done.put, done.added, done.reinforced
+    learned.left_out["known already"] += len(known) - len(done.reinforced)
+    learned.notes = (note,) if note else ()
+    learned.left_out = +learned.left_out
+    return learned
+
+
+def _seen_before(seen: Contribution, room: ObserverContext) -> bool:
+    """Was exactly this told before? How long watching took does not count."""
+    before = room.store.observed.get(seen.session.id)
+    if before is None:
+        return False
+    # How long watching took, and how calls looked to who knew the sessions before it, is not what the session tells.
+    same = replace(before.session, slow=seen.session.slow, raised=seen.session.raised)
+    return replace(before, session=same, traits=seen.traits) == seen
+
+
+def _asked(found: Sequence[Hunch], kind: str, learned: Learned) -> list[Hunch]:
+    """What this kind of session is asked for. What a person said counts anywhere but where nothing is learnt."""
+    primary = policy.PRIMARY.get(kind)
+    kept = [one for one in found if primary is None or one.signal in primary]
+    learned.left_out[f"not asked of a {kind} session"] += len(found) - len(kept)
+    return kept
+
+
+def filter_by_outcome(found: Sequence[Hunch], outcome: Outcome, learned: Learned) -> list[Hunch]:
+    """Of a session that failed only dead ends, and what a person said."""
+    if outcome not in _FAILED:
+        return list(found)
+    kept = [one for one in found if one.kind is Kind.DEAD_END or one.spoken]
+    learned.left_out["of a session that failed"] += len(found) - len(kept)
+    return kept
+
+
+def filter_by_frequency(found: Sequence[Hunch], learned: Learned) -> list[Hunch]:
+    """Those seen in enough sessions. Where the untainted ones suffice, only they count; what two agents of a session
+    saw needs half as many."""
+    kept = []
+    for one in found:
+        needed = one.needed
+        if len(_sessions(one.clean)) >= needed:
+            kept.append(replace(one, sightings=one.clean))
+        elif len(_sessions(one.sightings)) >= (needed if not one.clean else policy.SHOWN_AFTER * needed):
+            kept.append(one)  # with some untainted ones it waits longer: it may yet be told without taint
+        else:
+            learned.left_out["seen in too few sessions"] += 1
+    return kept
+
+
+def score_hunches(found: Sequence[Hunch], *, errs: dict[str, float | None]) -> list[Proposal]:
+    """Each with its confidence, the most valuable first; what is not worth it is dropped. Taint lowers confidence."""
+    proposals = []
+    for one in found:
+        sessions = len(_sessions(one.sightings))
+        worth = policy.worth(one.signal, sessions=sessions, false_positives=errs.get(one.signal))
+        if worth < policy.WORTHLESS:
+            continue
+        confidence = discount_tainted(_confidence(one, sessions), one)
+        held = worth * (_HELD + _STRENGTH * min(1.0, one.strength))
+        proposals.append((not one.spoken, -held, one.key, Proposal(one, round(confidence, 3))))
+    return [proposal for *_, proposal in sorted(proposals, key=lambda ranked: ranked[:3])]
+
+
+def discount_tainted(confidence: float, one: Hunch) -> float:
+    """The trust gate: what came after reaching outside is believed less; it is marked and reviewed besides."""
+    return confidence * policy.TAINTED if one.taint else confidence
+
+
+def _confidence(one: Hunch, sessions: int) -> float:
+    if one.spoken:
+        return policy.SPOKEN_CONFIDENCE
+    often = min(1.0, sessions / (policy.SHOWN_AFTER * one.needed))
+    held = _HELD + _STRENGTH * min(1.0, one.strength)
+    sure = policy.GRADES[one.signal].score * (_FIRM + _OFTEN * often) * held * TRUST[Source.OBSERVER_INFERRED]
+    return min(1.0, sure + (_BORNE_OUT if one.borne_out else 0.0))
+
+
+def _within(proposals: list[Proposal], seen: Contribution, room: ObserverContext, learned: Learned) -> list[Proposal]:
+    """As many as this kind of session may add, counting what it added when it was seen before."""
+    cap = policy.PROMOTED.get(seen.session.kind, min(one for one in policy.PROMOTED.values() if one))
+    room_left = max(0, cap - room.store.observed.promotions_of(seen.session.id))
+    learned.left_out["more than one session may add"] += max(0, len(proposals) - room_left)
+    return proposals[:room_left]
+
+
+def _errors(found: Iterable[Hunch], room: ObserverContext) -> dict[str, float | None]:
+    """How often reviews found each signal wrong, once there are enough of them."""
+    rates: dict[str, float | None] = {}
+    for name in {one.signal for one in found}:
+        tags = frozenset({signal_tag(name)})
+        wrong = room.store.memories.count(Filter(tags=tags, statuses=frozenset({Status.REJECTED})))
+        right = room.store.memories.count(Filter(tags=tags, needs_review=False))
+        rates[name] = wrong / (wrong + right) if wrong + right >= policy.REVIEWS else None
+    return rates
+
+
+def _sessions(sightings: Iterable[Evidence]) -> set[str]:
+    return {one.session for one in sightings}
+
+
+# --- known already? ------------------------------------------------------------------------------------------------
+
+
+_NAMED = Lazy(r"`([^`\n]{1,200})`")
+_LOOKED_AT = 5  # nearest memories that are compared
+_SHARED = 0.5  # share of the names two statements must have in common to be about the same
+_EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE, Kind.REFLECTION})  # not statements of ours: nothing to reinforce
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A hunch and the memory that says it already; `closed` when it was said and must not be said again."""
+
+    hunch: Hunch
+    known: MemoryId | None = None
+    closed: bool = False
+
+
+def compare_with_known(hunches: Sequence[Hunch], room: ObserverContext) -> list[Compared]:
+    """Each hunch with what is known of it."""
+    promoted = room.store.observed.promoted([one.key for one in hunches])
+    prints = {fingerprint(one.text): one for one in hunches}
+    buried = room.store.tombstones.find(list(prints))
+    ids = [MemoryId(one.memory) for one in promoted.values()]
+    known = {one.id: one for one in room.store.memories.get_many(ids).memories}
+    weighed = []
+    for hunch in hunches:
+        before = promoted.get(hunch.key)
+        if fingerprint(hunch.text) in buried:
+            weighed.append(Compared(hunch, closed=True))
+        elif before is not None:
+            there = known.get(MemoryId(before.memory))
+            weighed.append(Compared(hunch, closed=True) if there is None else _again(hunch, there))
+        else:
+            weighed.append(Compared(hunch, _said_before(hunch, room)))
+    return weighed
+
+
+def _again(hunch: Hunch, there: Memory) -> Compared:
+    return Compared(hunch, there.id, closed=there.status not in OPEN)
+
+
+def _said_before(hunch: Hunch, room: ObserverContext) -> MemoryId | None:
+    """The memory that says the same, whoever taught it."""
+    senses = replace(
+        room.senses(), recipe=RECIPES["duplicates"], reranker=None, writer=None, changes=None, anchors=None
+    )  # whether a memory is outdated is another question, and asking costs
+    asked = Query(hunch.text, k=_LOOKED_AT, filter=Filter(statuses=OPEN), explicit=False)
+    for hit in recall(asked, senses, now=room.clock()).hits:
+        known = hit.memory
+        if known.kind not in _EVIDENCE and _about_the_same(hunch, known) and _alike(hunch, known, senses):
+            return hit.id
+    return None
+
+
+def _about_the_same(hunch: Hunch, memory: Memory) -> bool:
+    mine, theirs = _names(hunch.text, hunch.files), _names(memory.content, memory.files)
+    if not mine or not theirs:
+        return not mine and not theirs
+    return overlap(mine, theirs) >= _SHARED and jaccard(mine, theirs) > 0.3
+
+
+def _names(text: str, files: Sequence[str]) -> frozenset[str]:
+    return frozenset({*(found.group(1) for found in _NAMED.finditer(text)), *files})
+
+
+def _alike(hunch: Hunch, memory: Memory, senses: RetrievalContext) -> bool:
+    if senses.dense is not None:
+        try:
+            return float(senses.dense.said(hunch.text) @ senses.dense.said(memory.content)) > policy.SAME
+        except LookupError:
+            pass  # no vectors yet: words have to do
+    return jaccard(set(words(hunch.text)), set(words(memory.content))) > policy.SAME_WORDS
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A hunch that shall become a memory, and how sure we are."""
+
+    hunch: Hunch
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory a session added or bore out, and why."""
+
+    memory: Memory
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written; `put` is false when more of the session was known already."""
+
+    put: bool
+    added: tuple[Kept, ...] = ()
+    reinforced: tuple[Kept, ...] = ()
+
+
+def write_learned(
+    seen: Contribution, proposals: Sequence[Proposal], known: Sequence[Compared], room: ObserverContext
+) -> Written:
+    """Write everything or nothing. What another process promoted meanwhile is not promoted again."""
+    drafts = {one.hunch.key: room.placed(draft_memory(one, seen.session)) for one in proposals}
+    with room.store.engine.write():
+        if not room.store.observed.put(seen):
+            return Written(put=False)
+        taken = room.store.observed.promoted(drafts)
+        added = [
+            kept
+            for one in proposals
+            if one.hunch.key not in taken and (kept := _added(one.hunch, drafts[one.hunch.key], seen, room))
+        ]
+        reinforced = [kept for one in known if (kept := _borne_out(one, seen, room))]
+    return Written(True, tuple(added), tuple(reinforced))
+
+
+def _added(hunch: Hunch, draft: Draft, seen: Contribution, room: ObserverContext) -> Kept | None:
+    now = room.now()
+    try:
+        receipt = remember([draft], room.store, now=now, identity=room.identity, actor=ACTOR)[0]
+    except Tombstoned:
+        return None  # somebody rejected these words between reading and writing
+    _note(hunch, receipt.id, seen, room, now)
+    return Kept(receipt.memory, draft.why)
+
+
+def _borne_out(one: Compared, seen: Contribution, room: ObserverContext) -> Kept | None:
+    """Seen again: only what nothing from outside has touched counts, and a tainted memory waits for a person."""
+    if one.known is None:
+        return None
+    memory = room.store.memories.get(one.known)
+    clean = list(dict.fromkeys(sighting.session for sighting in one.hunch.clean))
+    now = room.now()
+    if one.hunch.key not in room.store.observed.promoted([one.hunch.key]):
+        _note(one.hunch, one.known, seen, room, now)
+    needed = memory.attributes.get("needed", policy.GRADES[one.hunch.signal].sessions)
+    enough = len({*memory.provenance, *clean}) >= max(3, policy.SHOWN_AFTER * int(needed))
+    better = _told_better(one.hunch, memory)
+    done = witnessed(
+        room.store,
+        one.known,
+        room.hand(),
+        sessions=clean,
+        attributes={
+            "evidence": _joined(memory.attributes.get("evidence"), one.hunch),
+            **({"told": fingerprint(better), "trigger": dict(one.hunch.trigger)} if better else {}),
+        },
+        content=better,
+        active=enough and not memory.attributes.get("tainted", False),
+    )
+    return None if done is None else Kept(done, _why(one.hunch))
+
+
+def _told_better(hunch: Hunch, memory: Memory) -> str | None:
+    """The sentence as more sessions tell it, for a memory of ours that nobody has touched and no model has worded."""
+    told = memory.attributes.get("told")
+    ours = memory.source is Source.OBSERVER_INFERRED and memory.needs_review and told == memory.fingerprint
+    return hunch.text if ours and not hunch.taint and fingerprint(hunch.text) != told else None
+
+
+def _note(hunch: Hunch, memory: MemoryId, seen: Contribution, room: ObserverContext, now: datetime) -> None:
+    noted = Promotion(key=hunch.key, memory=memory, session=seen.session.id, at=now.timestamp())
+    room.store.observed.note_promotions([noted])
+
+
+def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
+    """The draft of a hunch that a session completed."""
+    hunch, started = one.hunch, session.started
+    return Draft(
+        hunch.text,
+        kind=hunch.kind,
+        confidence=one.confidence,
+        source=Source.OBSERVER_INFERRED,
+        scope=Scope.MODULE if hunch.files else Scope.GLOBAL,
+        tags=(signal_tag(hunch.signal),),
+        files=hunch.files,
+        modules=tuple(dict.fromkeys(module_of(path) for path in hunch.files)),
+        event_at=None if started is None else datetime.fromtimestamp(started, UTC),
+        session=session.id,
+        provenance=tuple(dict.fromkeys(sighting.session for sighting in hunch.sightings)),
+        needs_review=True,
+        payload=hunch.payload,
+        attributes={
+            "signal": hunch.signal,
+            "evidence": hunch.evidence(),
+            "tainted": bool(hunch.taint),
+            **({"taint": hunch.taint} if hunch.taint else {}),
+            "needed": hunch.needed,
+            "told": fingerprint(hunch.text),
+            "trigger": dict(hunch.trigger),
+        },
+        skip_conflict_check=True,
+        why=_why(hunch),
+    )
+
+
+def _why(hunch: Hunch) -> str:
+    return f"seen in {counted(len({sighting.session for sighting in hunch.sightings}), 'session')}"
+
+
+def _joined(known: Any, hunch: Hunch) -> list[dict[str, Any]]:
+    """The evidence of a memory with that of a hunch, each session once."""
+    before = {one["session"]: one for one in known or () if isinstance(one, dict) and "session" in one}
+    clean = {one.session: {"session": one.session, "steps": list(one.steps)} for one in hunch.clean}
+    return list({**before, **clean}.values())[-MAX_EVIDENCE:]

@@ -1,0 +1,205 @@
+"""Transcripts of agents that write one file per run: OpenHands streams and histories, SWE-agent trajectories, and the
+plain JSONL that any program can write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from recollect.observer.events import Event, Outcome, identity
+from recollect.observer.readers.base import (
+    MAX_LINE_CHARS,
+    EventMaker,
+    Json,
+    ReadingTally,
+    parse_json,
+    prose,
+    read_objects,
+    rows,
+    seconds,
+    table,
+    word,
+)
+
+_TOOLS = {
+    "read": "read", "write": "write", "edit": "edit", "run": "bash", "run_ipython": "run_ipython",
+    "browse": "browse", "browse_interactive": "browse", "call_tool_mcp": "mcp__tool", "task_tracking": "task_tracker",
+}  # fmt: skip
+_SPOKEN = frozenset({"message", "think", "system", "recall", "finish", "change_agent_state", "condensation", "null"})
+
+
+def read_openhands(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
+    """The events of a stream or of every history in the file. A recorded error is a failure."""
+    loose: EventMaker | None = None
+    for line in read_objects(lines, tally):
+        if isinstance(line.get("history"), list):
+            yield from _history(line, tally, root)
+        elif "action" in line or "observation" in line:
+            if loose is None:
+                named = word(line.get("sid")) or f"stream-{identity(line.get('timestamp'), line.get('id'))}"
+                loose = EventMaker(named, tally, root or "/workspace")
+            yield from _one(line, loose)
+        else:
+            tally.skip(",".join(sorted(line))[:60])
+    if loose is not None:
+        yield loose.done()
+
+
+def _history(line: Json, tally: ReadingTally, root: str | None) -> Iterator[Event]:
+    history = rows(line["history"])
+    first = table(history[0]) if history else {}
+    named = word(line.get("instance_id")) or "history"
+    maker = EventMaker(f"{named}-{identity(first.get('timestamp'), len(history))}", tally, root or "/workspace")
+    for entry in history:
+        for event in entry if isinstance(entry, list) else [entry]:
+            if isinstance(event, dict):
+                yield from _one(event, maker)
+            else:
+                tally.skip(type(event).__name__)
+    failed = bool(line.get("error"))
+    yield maker.done(Outcome.FAILURE if failed else Outcome.UNKNOWN)
+
+
+def _one(event: Json, maker: EventMaker) -> Iterator[Event]:
+    at, key, given = seconds(event.get("timestamp")), word(event.get("id")), table(event.get("args"))
+    action, seen = word(event.get("action")), word(event.get("observation"))
+    if action in _TOOLS:
+        maker.step += 1
+        yield from maker.reasoning(f"{key}.thought", prose(given.get("thought")), at=at)
+        yield maker.call(key, _TOOLS[action], given, at=at)
+    elif action == "message" and event.get("source") == "user":
+        yield from maker.user(key, prose(given.get("content")) or prose(event.get("message")), at=at)
+    elif action in ("message", "think", "finish"):
+        said = given.get("content") or given.get("thought") or event.get("message")
+        yield from maker.reasoning(key, prose(said), at=at)
+    elif seen and seen not in _SPOKEN and seen != "agent_state_changed":
+        yield maker.result(word(event.get("cause")), prose(event.get("content")), error=_failed(event, seen), at=at)
+    elif action not in _SPOKEN and not seen:
+        maker.tally.skip(action)
+
+
+def _failed(event: Json, seen: str) -> bool:
+    extras = table(event.get("extras"))
+    code = extras.get("exit_code", table(extras.get("metadata")).get("exit_code"))
+    return seen == "error" or (isinstance(code, int) and code > 0)
+
+
+# --- SWE-agent -----------------------------------------------------------------------------------------------------
+
+
+_EDITORS = frozenset(
+    {"edit", "create", "insert", "str_replace_editor", "open", "search_dir", "search_file", "find_file"}
+)
+_TROUBLE = ("traceback (most recent call last)", "error:", "your proposed edit has introduced", "command not found",
+            "no such file or directory", "usage: ", "exit code 1")  # fmt: skip
+
+
+def read_swe_agent(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
+    """The events of a trajectory. A submission is a success, any other exit a failure; times are not recorded."""
+    document = table(parse_json(_whole(lines)))
+    tally.lines += 1
+    if not isinstance(document.get("trajectory"), list):
+        tally.broken += 1
+        return
+    session = word(document.get("instance_id")) or word(document.get("environment")) or ""
+    turns = rows(document["trajectory"])
+    session = f"{session or 'trajectory'}-{identity(*(prose(table(turn).get('action')) for turn in turns[:20]))}"
+    maker = EventMaker(session, tally, root)
+    for turn in turns:
+        if isinstance(turn, dict):
+            yield from _turn(turn, maker)
+            maker.step += 1
+        else:
+            tally.skip(type(turn).__name__)
+    status = word(table(document.get("info")).get("exit_status"))
+    ended = Outcome.SUCCESS if status == "submitted" else Outcome.FAILURE if status else Outcome.UNKNOWN
+    yield maker.done(ended)
+
+
+def _whole(lines: Iterable[str]) -> str:
+    kept, size = [], 0
+    for line in lines:
+        size += len(line)
+        if size > MAX_LINE_CHARS:
+            return ""
+        kept.append(line)
+    return "".join(kept)
+
+
+def _turn(turn: Json, maker: EventMaker) -> Iterator[Event]:
+    action, seen = prose(turn.get("action")).strip(), prose(turn.get("observation"))
+    maker.root = maker.root or word(_state(turn).get("working_dir")) or None
+    yield from maker.reasoning("", prose(turn.get("thought")), at=None)
+    if not action:
+        maker.tally.skip("turn without action")
+        return
+    key = f"step {maker.step}"
+    tool, given = _called(action)
+    yield maker.call(key, tool, given, at=None)
+    yield maker.result(key, seen, error=any(sign in seen[:2000].casefold() for sign in _TROUBLE), at=None)
+    yield maker.stepped(at=None)
+
+
+def _state(turn: Json) -> Json:
+    state = turn.get("state")
+    return table(parse_json(state)) if isinstance(state, str) else table(state)
+
+
+def _called(action: str) -> tuple[str, Json]:
+    words = action.split("\n", 1)[0].split()
+    if not words or words[0] not in _EDITORS:
+        return "bash", {"command": action}
+    if words[0] == "str_replace_editor":
+        return words[0], {"command": words[1] if len(words) > 1 else "", "path": words[2] if len(words) > 2 else ""}
+    target = words[1] if len(words) > 1 else ""
+    if words[0] in ("open", "create"):
+        return words[0], {"path": target}
+    return words[0], {"pattern": target}
+
+
+# --- plain JSONL ---------------------------------------------------------------------------------------------------
+
+
+def read_plain(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
+    """The events of every session in the file; sessions may be interleaved. A tool row is a step,
+    and a path that is not relative lies outside the project unless `root` says where that is."""
+    makers: dict[str, EventMaker] = {}
+    for row in read_objects(lines, tally):
+        session = word(row.get("s")) or "session"
+        maker = makers.setdefault(session, EventMaker(session, tally, root or "."))
+        yield from _plain_one(row, maker)
+    for maker in makers.values():
+        yield maker.done()
+
+
+def _plain_one(row: Json, maker: EventMaker) -> Iterator[Event]:
+    kind, at = row.get("k"), seconds(row.get("ts"))
+    if kind == "user":
+        yield from maker.user("", prose(row.get("text")), at=at)
+    elif kind == "assistant":
+        yield from maker.reasoning("", prose(row.get("text")), at=at)
+    elif kind == "tool":
+        yield from _tool(row, maker, at)
+    elif kind == "outcome":
+        ended = word(row.get("outcome"))
+        yield maker.done(Outcome(ended) if ended in list(Outcome) else Outcome.UNKNOWN, at=at)
+    else:
+        maker.tally.skip(kind)
+
+
+def _tool(row: Json, maker: EventMaker, at: float | None) -> Iterator[Event]:
+    agent = "side" if row.get("side") is True else word(row.get("agent"))
+    key = word(row.get("id")) or f"step {maker.step}"
+    maker.step += 1
+    yield maker.call(key, word(row.get("tool")), table(row.get("args")), at=at, agent=agent)
+    if "result" in row or "error" in row:
+        size = row.get("result_len")
+        yield maker.result(
+            key,
+            prose(row.get("result")),
+            error=row.get("error") is True,
+            at=seconds(row.get("end")) or at,
+            agent=agent,
+            size=size if isinstance(size, int) and size >= 0 else None,
+        )
+    yield maker.stepped(at=at)

@@ -1,0 +1,318 @@
+"""Watching one session: a signal collector for each of its agents, one recorder for all, nothing written while they
+work.
+
+Feeding never raises. What was found so far may be asked at any moment and is made anew from the same state each time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from recollect.core.likeness import jaccard
+from recollect.core.observed import Contribution, SessionSeen, SignalSeen, TraitSeen
+from recollect.core.text import words
+from recollect.observer import policy
+from recollect.observer.collector import MAX_BYTES, SLOW_EVENT_SECONDS, SignalCollector, mark_taint
+from recollect.observer.events import Event, Outcome, SessionComplete, ToolCall, ToolResult, UserText
+from recollect.observer.findings import Observation, UiWatcher
+from recollect.observer.predictor import SessionPredictor
+from recollect.observer.recorder import Recorder, safe
+from recollect.observer.signals.base import MAX_MARKS, Signal
+from recollect.observer.signals.files import ParallelConflict
+from recollect.observer.signals.work import test_command
+
+AGENTS = 16  # agents of one session that have a pad of their own; more share the last
+EARLY = 64  # answers that may come before their call
+
+
+class SessionWatcher:
+    """One session as it happens, or as a transcript tells it."""
+
+    def __init__(
+        self,
+        session: str,
+        *,
+        host: str = "",
+        kind: str = "build",
+        branch: str = "",
+        lookout: SessionPredictor | None = None,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.session = session
+        self.host = host
+        self.kind = kind
+        self.branch = branch
+        self.events = 0
+        self.slow = 0
+        self.troubles: Counter[str] = Counter()
+        self._clock = clock
+        self._pads: dict[str, SignalCollector] = {
+            "": SignalCollector(session, bound=MAX_BYTES // 2, clock=clock)
+        }  # together within the bound
+        self._recorder = Recorder()
+        self._lookout = lookout or SessionPredictor()
+        self._screen = UiWatcher()
+        self._conflicts = ParallelConflict()
+        self._callers: dict[str, str] = {}
+        self._early: dict[str, ToolResult] = {}
+        self._outcome = Outcome.UNKNOWN
+        self._testing = ""
+        self._tests_failed = False
+
+    def feed(self, event: Event) -> None:
+        """Take one event in. An answer that comes before its call waits for it."""
+        if event.session != self.session:
+            return
+        if isinstance(event, ToolResult) and event.call_id not in self._callers:
+            if len(self._early) < EARLY:
+                self._early[event.call_id] = event
+            return
+        self._take(event)
+        if isinstance(event, ToolCall) and event.call_id in self._early:
+            self._take(self._early.pop(event.call_id))
+
+    @property
+    def outside(self) -> tuple[int, str] | None:
+        """Where any of the agents first reached outside: what one brings in, all may have heard."""
+        return min((pad.outside for pad in self._pads.values() if pad.outside is not None), default=None)
+
+    @property
+    def started(self) -> float | None:
+        """When it began, where that is known."""
+        return self._recorder.started
+
+    def acute(self) -> list[EarlySignal]:
+        """What is worth noting before the session ends, the most urgent first."""
+        return early_signals(self.signals())
+
+    def observations(self) -> list[Observation]:
+        """What driving a user interface taught, without secrets."""
+        return [replace(one, text=safe(one.text)) for one in self._screen.observations()]
+
+    @property
+    def planned(self) -> int:
+        """How many items the longest plan had."""
+        return self._recorder.planned
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended. Where nobody said, a last test run that failed is a failure."""
+        if self._outcome is Outcome.UNKNOWN and self._tests_failed:
+            return Outcome.FAILURE
+        return self._outcome
+
+    def signals(self) -> list[SignalSeen]:
+        """What all agents saw together."""
+        found = {
+            agent: [one for one in pad.signals() if one.name != ParallelConflict.name]
+            for agent, pad in self._pads.items()
+        }
+        found[""] = [*found[""], *self._conflicts.found(self.session)]  # seen only by who sees all agents
+        outside = self.outside
+        return _distinct([_seen(mark_taint(one.signal, outside), one.agents) for one in merge_findings(found)])
+
+    def contribution(self) -> Contribution:
+        """Everything the session adds to the statistics, without secrets."""
+        record = self._recorder
+        outside = self.outside
+        return Contribution(
+            session=SessionSeen(
+                id=self.session,
+                host=self.host,
+                kind=self.kind,
+                outcome=str(self.outcome),
+                started=_to_the_millisecond(record.started),
+                ended=_to_the_millisecond(record.ended),
+                prompt=safe(record.prompt),
+                steps=record.steps,
+                calls=record.calls,
+                errors=record.errors,
+                tokens=record.tokens,
+                events=self.events,
+                slow=self.slow,
+                taint="" if outside is None else safe(outside[1]),
+                outside=None if outside is None else outside[0],
+                agents=tuple(record.agents),
+                planned=record.planned,
+                branch=safe(self.branch),
+                raised=self._lookout.raised,
+            ),
+            files=record.files(),
+            pairs=record.pairs(),
+            errors=record.troubles(),
+            calls=record.counts(),
+            sequences=record.sequences(),
+            signals=tuple(self.signals()),
+            traits=_told_apart(self._lookout.traits()),
+        )
+
+    def _take(self, event: Event) -> None:
+        start = self._clock()
+        agent = self._agent(event)
+        if not self._pad(agent).feed(event):
+            return
+        self.events += 1
+        for name, see in (
+            ("record", self._recorder.see),
+            ("conflicts", self._conflicts.see),
+            ("lookout", self._lookout.see),
+            ("screen", self._screen.see),
+            ("end", self._notice),
+        ):
+            try:
+                see(event)
+            except Exception as trouble:  # the agent's work must not fail because watching it did
+                self.troubles[f"{name}: {type(trouble).__name__}"] += 1
+        self.slow += self._clock() - start > SLOW_EVENT_SECONDS
+
+    def _agent(self, event: Event) -> str:
+        """An answer belongs to whoever asked, whatever the host says of it."""
+        if isinstance(event, ToolCall):
+            if len(self._callers) > 20_000:
+                del self._callers[next(iter(self._callers))]
+            self._callers[event.call_id] = event.agent
+        elif isinstance(event, ToolResult):
+            return self._callers.get(event.call_id, event.agent)
+        return event.agent
+
+    def _pad(self, agent: str) -> SignalCollector:
+        found = self._pads.get(agent)
+        if found is None:
+            if len(self._pads) >= AGENTS:
+                return self._pads[""]
+            found = self._pads[agent] = SignalCollector(self.session, bound=MAX_BYTES // 2 // AGENTS, clock=self._clock)
+        return found
+
+    def _notice(self, event: Event) -> None:
+        if isinstance(event, UserText):
+            self.branch = self.branch or event.branch
+        if isinstance(event, SessionComplete):
+            self._outcome = event.outcome if event.outcome is not Outcome.UNKNOWN else self._outcome
+        elif isinstance(event, ToolCall) and test_command(event.subject):
+            self._testing = event.call_id
+        elif isinstance(event, ToolResult) and event.call_id == self._testing:
+            self._tests_failed = event.error
+
+
+def _to_the_millisecond(at: float | None) -> float | None:
+    """What the store keeps: what is read back must equal what was put."""
+    return None if at is None else round(at, 3)
+
+
+def _seen(signal: Signal, agents: int) -> SignalSeen:
+    return SignalSeen(
+        name=signal.name,
+        subject=safe(signal.subject),
+        steps=signal.steps,
+        count=signal.count,
+        paths=signal.paths,
+        words=tuple(safe(one) for one in signal.words),
+        hunch=signal.hunch,
+        measure=signal.measure,
+        taint=safe(signal.taint),
+        agents=agents,
+    )
+
+
+def _told_apart(traits: Sequence[TraitSeen]) -> tuple[TraitSeen, ...]:
+    """The traits without secrets; of those that then look the same, one."""
+    clean = (replace(one, what=safe(one.what)) for one in traits)
+    return tuple({(one.tool, one.sort, one.what, one.state): one for one in clean}.values())
+
+
+def _distinct(found: list[SignalSeen]) -> list[SignalSeen]:
+    """One of each name and subject: taking out secrets can make two the same."""
+    kept: dict[tuple[str, str], SignalSeen] = {}
+    for one in found:
+        known = kept.get((one.name, one.subject))
+        kept[one.name, one.subject] = one if known is None else replace(known, count=known.count + one.count)
+    return list(kept.values())
+
+
+# --- what several agents saw ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A finding, and how many agents made it."""
+
+    signal: Signal
+    agents: int = 1
+
+
+def merge_findings(pads: Mapping[str, Sequence[Signal]]) -> list[Merged]:
+    """The findings of every agent without their repetitions, in the order of the agents' names."""
+    kept: list[tuple[Signal, frozenset[str], set[str]]] = []
+    places: dict[str, list[int]] = {}  # where the findings of one signal stand, so that only like is compared with like
+    for agent in sorted(pads):
+        for found in pads[agent]:
+            said = _said(found)
+            alike = next((n for n in places.get(found.name, ()) if _alike(said, kept[n][1], found, kept[n][0])), None)
+            if alike is None:
+                places.setdefault(found.name, []).append(len(kept))
+                kept.append((found, said, {agent}))
+            else:
+                known, words_, agents = kept[alike]
+                kept[alike] = (_joined(known, found), words_, agents | {agent})
+    return [Merged(signal, len(agents)) for signal, _, agents in kept]
+
+
+def _said(found: Signal) -> frozenset[str]:
+    return frozenset(words(found.subject))
+
+
+def _alike(one: frozenset[str], other: frozenset[str], found: Signal, known: Signal) -> bool:
+    """Files and commands must be the very same; sentences may differ in a few words."""
+    if found.subject == known.subject:
+        return True
+    if found.name not in policy.SPOKEN:
+        return False
+    return jaccard(one, other) > policy.ALIKE
+
+
+def _joined(known: Signal, found: Signal) -> Signal:
+    return replace(
+        known,
+        steps=tuple(sorted({*known.steps, *found.steps}))[:MAX_MARKS],
+        count=known.count + found.count,
+        paths=tuple(dict.fromkeys((*known.paths, *found.paths)))[:MAX_MARKS],
+        words=tuple(dict.fromkeys((*known.words, *found.words)))[:MAX_MARKS],
+        hunch=known.hunch or found.hunch,
+        measure=max(known.measure, found.measure),
+        taint=known.taint or found.taint,
+    )
+
+
+# --- what cannot wait for the end ----------------------------------------------------------------------------------
+
+
+_ERRORS = 2  # different errors of one session that are worth a note
+_CHANGED = 3  # files, the configuration included, that make a change of settings worth one
+
+
+@dataclass(frozen=True, slots=True)
+class EarlySignal:
+    """A signal that should not wait for the end of the session."""
+
+    signal: SignalSeen
+    priority: float
+
+
+def early_signals(signals: Sequence[SignalSeen]) -> list[EarlySignal]:
+    """The signals that are worth noting now, the most urgent first."""
+    errors = sum(one.name == "error_retry" for one in signals)
+    found = [
+        EarlySignal(one, policy.EARLY[one.name])
+        for one in signals
+        if one.name in policy.EARLY and _is_acute(one, errors=errors)
+    ]
+    return sorted(found, key=lambda one: (-one.priority, one.signal.name, one.signal.subject))
+
+
+def _is_acute(one: SignalSeen, *, errors: int) -> bool:
+    if one.name == "error_retry":
+        return errors >= _ERRORS
+    return one.name != "config_touch" or len(one.paths) >= _CHANGED
