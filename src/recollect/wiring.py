@@ -197,7 +197,7 @@ def _rooms(
         dialogue=dialogue,
         observer=observer,
         agent_context=agent_context,
-        chats=lambda: _chats(dialogue(), settings, embedder, model),
+        chats=lambda: _chats(store, reader, writer, dialogue(), settings, embedder, model),
         chores=lambda observer: _chores(dialogue(), embedder, observer.chores()),
     )
 
@@ -304,25 +304,48 @@ def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
     )
 
 
-def _chats(room: Room, settings: Settings, embedder: Embedder | None, model: LanguageModel | None) -> Chats:
+def _chats(
+    store: Store,
+    reader: Reader,
+    writer: Writer,
+    dialogue: Room,
+    settings: Settings,
+    embedder: Embedder | None,
+    model: LanguageModel | None,
+) -> Chats:
     """Conversations with any provider and any model that can be named."""
     from recollect.agent.chat import Chats
+    from recollect.agent.providers import ProviderContext
     from recollect.registry import provider, providers
 
     def asked(setting: str | None) -> Model | None:
         """The model a chat names, on the same budget; without a name the configured one."""
         if setting is None:
-            return _governed(room.store, settings, room.clock, model)
-        return _governed(room.store, replace(settings, model=setting), room.clock, None)
+            return _governed(store, settings, writer.clock, model)
+        return _governed(store, replace(settings, model=setting), writer.clock, None)
 
+    def embed_waiting(limit: int) -> None:
+        from recollect.tend.vectors import follow
+
+        if embedder is not None:
+            follow(store, embedder, now=writer.now(), most=limit)
+
+    context = ProviderContext(
+        reader,
+        writer,
+        store.turns,
+        store.working,
+        store.sessions,
+        dialogue,
+        embed_waiting=None if embedder is None else embed_waiting,
+        options={"semantic_recall": settings.semantic_recall},
+    )
     return Chats(
-        room,
-        embedder=embedder,
+        context,
         provider=provider,
         offers=providers,
         model=asked,
         default=settings.memory,
-        options={"semantic_recall": settings.semantic_recall},
     )
 
 

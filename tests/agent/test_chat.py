@@ -15,7 +15,6 @@ import pytest
 
 import recollect
 from recollect.agent.chat import MAX_INPUT_CHARS, MAX_STEPS, Chat, Chats, ChatSetup, call_tool, merge_user_messages
-from recollect.agent.providers import ProviderContext
 from recollect.agent.providers.shipped import RecencyProvider
 from recollect.app import Recollect
 from recollect.config import Settings
@@ -168,8 +167,8 @@ def test_working_memory_reaches_the_system_prompt_harmless_and_cut(memory: Recol
 
     with chat_server(["Fine."]) as server:
         setup = ChatSetup(
-            memory.store,
-            Minded(ProviderContext(memory.dialogue)),
+            memory.store.turns,
+            Minded(memory.chats.context()),
             lambda: memory.chats._model(server.setting)("chat", "s"),  # type: ignore[misc, return-value]
             memory.dialogue.clock,
             memory.dialogue.identity,
@@ -296,8 +295,8 @@ def test_a_provider_that_raises_costs_its_memory_and_not_the_conversation(memory
     chats: Chats = memory.chats
     model = ScriptedModel("Fine.")
     setup = ChatSetup(
-        memory.store,
-        Sulking(ProviderContext(memory.dialogue)),
+        memory.store.turns,
+        Sulking(memory.chats.context()),
         lambda: model,
         memory.dialogue.clock,
         memory.dialogue.identity,

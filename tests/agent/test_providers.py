@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,10 @@ from recollect.agent.providers.shipped import (
     take_last,
     turn_messages,
 )
-from recollect.agent.providers.working import MAX_ITEM_CHARS, MAX_ITEMS, WorkingMemory
+from recollect.agent.providers.working import MAX_ITEM_CHARS, MAX_ITEMS, WorkingMemoryEditor
 from recollect.app import Recollect
 from recollect.core.chat import ChatMessage
 from recollect.core.errors import InvalidField, PluginBroken, UnknownChoice
-from recollect.core.query import Filter
 from recollect.core.turns import Call, Turn, Waking
 from recollect.registry import provider, providers
 from recollect.testing.fakes import WordEmbedder
@@ -42,7 +42,7 @@ class TestSemantic(ProviderConformance):
 
 class TestSemanticWithoutRecall(ProviderConformance):
     def make(self, context: ProviderContext) -> MemoryProvider:
-        return SemanticProvider(ProviderContext(context.room, context.embedder, {"semantic_recall": "off"}))
+        return SemanticProvider(replace(context, options={"semantic_recall": "off"}))
 
 
 class TestRecollect(ProviderConformance):
@@ -61,7 +61,7 @@ class Forgetful(RecencyProvider):
         return replay_turns(self.recent_turns(3))[1:]
 
     def recent_turns(self, limit: int) -> Sequence[Turn]:
-        return self._context.room.store.turns.recent(limit=limit)[::-1]
+        return self._context.turns.recent(limit=limit)[::-1]
 
 
 def test_a_broken_provider_is_caught_claim_by_claim() -> None:
@@ -100,9 +100,8 @@ def test_an_installed_package_can_add_a_provider_and_a_broken_one_is_named(tmp_p
     program = (
         "import recollect\n"
         "from recollect.registry import provider, providers\n"
-        "from recollect.agent.providers import ProviderContext\n"
         "memory = recollect.open(':memory:')\n"
-        "around = ProviderContext(memory.dialogue)\n"
+        "around = memory.chats.context()\n"
         "print(provider('mine', around).name, [(one.name, one.origin) for one in providers()][-2:])\n"
         "try:\n    provider('bad', around)\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
@@ -128,7 +127,7 @@ def test_shipped_providers_are_listed_with_what_they_do() -> None:
 
 def test_a_provider_is_made_by_its_name(memory: Recollect) -> None:
     for name in ("recency", "semantic", "recollect"):
-        assert provider(name, ProviderContext(memory.dialogue)).name == name
+        assert provider(name, memory.chats.context()).name == name
 
 
 # --- replay ---------------------------------------------------------------------------------------------------------
@@ -191,8 +190,7 @@ def test_recency_gives_the_last_twenty_turns_and_stores_nothing() -> None:
         for number in range(30):
             here.turn(waking, f"message {number}")
         assert users(here.provider.recall("anything")) == [f"message {number}" for number in range(10, 30)]
-        store = here.context.room.store
-        assert store.memories.count(Filter()) == 0
+        assert here.memory.count() == 0
 
 
 def chatter(here: Stage, waking: Waking, first: str) -> None:
@@ -220,9 +218,17 @@ def test_semantic_finds_what_left_the_window_with_two_before_and_one_after() -> 
         assert "Argo" not in "".join(one.content for one in here.provider.recall())
 
 
+def test_what_semantic_hands_over_counts_as_used() -> None:
+    with stage(SemanticProvider) as here:
+        chatter(here, here.wake("one"), "My boat is called Argo.")
+        here.provider.recall("what is my boat called?")
+        used = [one.content for one in here.memory.list(limit=100).memories if one.access_count]
+        assert "My boat is called Argo." in used
+
+
 def test_semantic_stays_within_the_session_unless_told_to_reach_further() -> None:
     def reaching(context: ProviderContext) -> MemoryProvider:
-        return SemanticProvider(ProviderContext(context.room, context.embedder, {"reach": "all"}))
+        return SemanticProvider(replace(context, options={"reach": "all"}))
 
     for make, finds in ((SemanticProvider, False), (reaching, True)):
         with stage(make) as here:
@@ -240,7 +246,7 @@ def test_each_waking_is_a_thread_and_a_session_reads_all_of_its_own() -> None:
         second = here.wake("one")
         assert second.thread != first.thread
         here.turn(second, "Good morning.")
-        sessions = {one.id for one in here.context.room.store.sessions.page(limit=9)}
+        sessions = {one.id for one in here.memory.store.sessions.page(limit=9)}
         assert sessions == {first.thread, second.thread}
         assert "Argo" in here.provider.recall("what is my boat called?")[-1].content
 
@@ -251,8 +257,7 @@ def test_with_semantic_recall_off_no_model_is_asked_for_anything() -> None:
             raise AssertionError("a model was loaded")
 
     with recollect.open(":memory:", embedder=Untouchable()) as memory:
-        around = ProviderContext(memory.dialogue, Untouchable(), {"semantic_recall": "off"})
-        here = Stage(around, SemanticProvider)
+        here = Stage(memory, lambda context: SemanticProvider(replace(context, options={"semantic_recall": "off"})))
         waking = here.wake("one")
         chatter(here, waking, "My boat is called Argo.")
         assert all("<recollect-memory" not in one.content for one in here.provider.recall("boat"))
@@ -261,11 +266,11 @@ def test_with_semantic_recall_off_no_model_is_asked_for_anything() -> None:
 
 def test_an_option_with_an_unknown_value_is_refused(memory: Recollect) -> None:
     with pytest.raises(UnknownChoice, match="semantic_recall"):
-        SemanticProvider(ProviderContext(memory.dialogue, None, {"semantic_recall": "perhaps"}))
+        SemanticProvider(memory.chats.context({"semantic_recall": "perhaps"}))
 
 
 def test_recollect_brings_facts_of_other_sessions_and_what_was_taught(memory: Recollect) -> None:
-    here = Stage(ProviderContext(memory.dialogue), RecollectProvider)
+    here = Stage(memory, RecollectProvider)
     memory.remember("Run make gen before the tests.", kind="gotcha")
     here.turn(here.wake("one"), "My boat is called Argo.")
     here.provider.on_sleep()
@@ -284,7 +289,7 @@ def test_recollect_briefs_nobody_on_what_small_talk_hardly_touches(memory: Recol
         memory.remember(
             f"The build of module{number} needs a flag called number{number} in its settings.", kind="gotcha"
         )
-    here = Stage(ProviderContext(memory.dialogue), RecollectProvider)
+    here = Stage(memory, RecollectProvider)
     here.wake("one")
     asked = here.provider.recall("which flag does the build of module7 need?")
     assert "module7" in asked[-1].content
@@ -293,7 +298,7 @@ def test_recollect_briefs_nobody_on_what_small_talk_hardly_touches(memory: Recol
 
 
 def test_recollect_keeps_what_was_said_as_evidence_but_no_results_of_tools(memory: Recollect) -> None:
-    here = Stage(ProviderContext(memory.dialogue), RecollectProvider)
+    here = Stage(memory, RecollectProvider)
     here.turn(here.wake("one"), "Look it up.", "Done.", [Call("a", "look", "{}", "a secret result")])
     assert [one.content for one in memory.sessions.episodes("one")] == ["Look it up.", "Done."]
 
@@ -302,7 +307,7 @@ def test_recollect_keeps_what_was_said_as_evidence_but_no_results_of_tools(memor
 
 
 def test_working_memory_is_kept_by_section_and_lets_go(memory: Recollect) -> None:
-    working = WorkingMemory(memory.dialogue)
+    working = WorkingMemoryEditor(memory.chats.context())
     assert working.text() is None
     working.update("goals", add=["Ship the boat", "ship  the BOAT", "Paint it"])
     working.update("contacts", add=["Ada, ada@example.org"])
@@ -311,7 +316,7 @@ def test_working_memory_is_kept_by_section_and_lets_go(memory: Recollect) -> Non
 
 
 def test_working_memory_is_bounded_and_holds_no_secret(memory: Recollect) -> None:
-    working = WorkingMemory(memory.dialogue)
+    working = WorkingMemoryEditor(memory.chats.context())
     working.update("facts", add=[f"number {n} " + "x" * 900 for n in range(40)])
     kept = memory.store.working.sections()["facts"]
     assert len(kept) == MAX_ITEMS
@@ -322,6 +327,6 @@ def test_working_memory_is_bounded_and_holds_no_secret(memory: Recollect) -> Non
 
 def test_a_section_that_is_none_is_refused(memory: Recollect) -> None:
     with pytest.raises(UnknownChoice, match="moods"):
-        WorkingMemory(memory.dialogue).update("moods", add=["grim"])
+        WorkingMemoryEditor(memory.chats.context()).update("moods", add=["grim"])
     with pytest.raises(InvalidField):
-        WorkingMemory(memory.dialogue).tool()(section="moods")
+        WorkingMemoryEditor(memory.chats.context()).tool()(section="moods")

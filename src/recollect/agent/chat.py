@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,13 +35,11 @@ from recollect.core.ports import Clock, Identity
 from recollect.core.text import clean, require_storable
 from recollect.core.turns import Call, Turn, TurnState, Waking
 from recollect.dialogue.policy import SESSION_NAME
-from recollect.dialogue.room import Room
 from recollect.dialogue.tools import Tool, agent_tools
-from recollect.embed.port import Embedder
 from recollect.models.port import ChatModel, Heard, Model, Reply
 from recollect.privacy.fence import WORKING_LIMIT, fence_text
 from recollect.privacy.scan import redact
-from recollect.store.store import Store
+from recollect.store.turns import Turns
 
 MAX_STEPS = 8  # answers with tool calls in one turn; the next one has to do without tools
 ANSWER_TOKENS = 2_000  # of one answer
@@ -54,7 +52,7 @@ SYSTEM = (Path(__file__).with_name("prompts") / "chat.txt").read_text(encoding="
 class ChatSetup:
     """What a chat is made of."""
 
-    store: Store
+    turns: Turns
     provider: MemoryProvider
     model: Callable[[], ChatModel]
     clock: Clock
@@ -79,7 +77,7 @@ class Chat:
 
     def __init__(self, setup: ChatSetup) -> None:
         self._setup = setup
-        self._store = setup.store
+        self._turns = setup.turns
         self._provider = setup.provider
         self._nonce = os.urandom(8).hex()
         self._waking: Waking | None = None
@@ -95,11 +93,11 @@ class Chat:
         """Begin, or go on with, the session; how many turns it has so far."""
         at = self._now()
         self._waking = Waking(self.session, self._setup.identity("wake", at), self._setup.agent, at)
-        self._store.turns.close_open(self.session, thread=self._waking.thread, at=at)
+        self._turns.close_open(self.session, thread=self._waking.thread, at=at)
         waking = self._waking
         self._guard(self._provider.init, self.notes)
         self._guard(lambda: self._provider.on_wake(waking), self.notes)
-        return self._store.turns.count(session=self.session)
+        return self._turns.count(session=self.session)
 
     def sleep(self) -> None:
         """Pause the session. Sleeping twice is sleeping once."""
@@ -149,7 +147,7 @@ class Chat:
             at=at,
             input=redact(words).text,
         )
-        self._store.turns.put(turn)
+        self._turns.put(turn)
         return turn
 
     def _answer(self, words: str, work: _OpenTurn, heard: Heard | None) -> Reply:
@@ -208,18 +206,18 @@ class Chat:
             said=redact(said).text,
             ms=round((time.monotonic() - started) * 1000),
         )
-        self._store.turns.put_call(work.turn.id, len(work.turn.calls), call)
+        self._turns.put_call(work.turn.id, len(work.turn.calls), call)
         work.turn = work.turn.having(calls=(*work.turn.calls, call))
         return result
 
     def _end(self, work: _OpenTurn, state: TurnState, output: str, note: str) -> Turn:
         told = redact(clean(output.replace("\0", ""))[0]).text
         ended = work.turn.having(state=state, output=told, note=note, ended_at=self._now())
-        self._store.turns.put(ended)
+        self._turns.put(ended)
         self._guard(lambda: self._provider.save_turn(ended), work.notes)
         if work.notes:
             ended = ended.having(note="; ".join([note, *work.notes]).strip("; "))
-            self._store.turns.put(ended)
+            self._turns.put(ended)
         return ended
 
     def _guard(self, act: Callable[[], object], notes: list[str]) -> None:
@@ -237,26 +235,26 @@ class Chats:
 
     def __init__(
         self,
-        room: Room,
+        context: ProviderContext,
         *,
-        embedder: Embedder | None,
         provider: Callable[[str, ProviderContext], MemoryProvider],
         offers: Callable[[], Sequence[ProviderInfo]],
         model: Callable[[str | None], Model | None],
         default: str,
-        options: Mapping[str, str],
     ) -> None:
-        self._room = room
-        self._embedder = embedder
+        self._context = context
         self._provider = provider
         self._offers = offers
         self._model = model
         self._default = default
-        self._options = options
 
     def providers(self) -> tuple[ProviderInfo, ...]:
         """The memory providers there are, shipped ones first."""
         return tuple(self._offers())
+
+    def context(self, options: Mapping[str, str] | None = None) -> ProviderContext:
+        """What a provider is made with; `options` stand before those that are configured."""
+        return replace(self._context, options={**self._context.options, **(options or {})})
 
     def open(
         self,
@@ -269,10 +267,9 @@ class Chats:
         options: Mapping[str, str] | None = None,
     ) -> Chat:
         """A chat that is still asleep; `with` wakes it. A session that exists goes on, any other name begins one."""
-        chosen = self._provider(
-            memory or self._default, ProviderContext(self._room, self._embedder, {**self._options, **(options or {})})
-        )
+        chosen = self._provider(memory or self._default, self.context(options))
         name = self._session_name(session)
+        writer = self._context.writer
         asked = self._model(model)
 
         def chosen_model() -> ChatModel:
@@ -285,37 +282,37 @@ class Chats:
 
         return Chat(
             ChatSetup(
-                store=self._room.store,
+                turns=self._context.turns,
                 provider=chosen,
                 model=chosen_model,
-                clock=self._room.clock,
-                identity=self._room.identity,
+                clock=writer.clock,
+                identity=writer.identity,
                 session=name,
-                agent=self._room.actor,
-                tools=(*agent_tools(lambda: self._room), _clock_tool(self._room)) if tools else (),
+                agent=writer.actor,
+                tools=(*agent_tools(lambda: self._context.dialogue), _clock_tool(writer.clock)) if tools else (),
                 system=system,
             )
         )
 
     def turns(self, *, session: str | None = None, limit: int = 20) -> tuple[Turn, ...]:
         """The last turns, of one session when it is named, oldest of them first."""
-        store = self._room.store
-        found = tuple(store.turns.recent(session=session, limit=limit))
-        if session is not None and not found and not store.turns.count(session=session):
+        turns = self._context.turns
+        found = tuple(turns.recent(session=session, limit=limit))
+        if session is not None and not found and not turns.count(session=session):
             raise SessionNotFound(session)
         return found
 
     def last_session(self) -> str:
         """The session that was spoken in last."""
-        store = self._room.store
-        found = store.turns.last_session()
+        found = self._context.turns.last_session()
         if found is None:
             raise NotFound("No chat was held yet.", hint="`recollect chat` begins one.")
         return found
 
     def _session_name(self, session: str | None) -> str:
         if session is None:
-            return str(self._room.identity("chat", self._room.now()))
+            writer = self._context.writer
+            return str(writer.identity("chat", writer.now()))
         name = clean(require_storable(session, "session"))[0].replace("\n", " ")
         if not name or len(name) > SESSION_NAME:
             raise InvalidField("session", f"{session[:40]!r} is not a name of 1 to {SESSION_NAME} characters")
@@ -379,9 +376,9 @@ def _tee(kept: list[str], heard: Heard | None) -> Heard | None:
     return hear
 
 
-def _clock_tool(room: Room) -> Tool:
+def _clock_tool(clock: Clock) -> Tool:
     def now(_: Mapping[str, Any]) -> Mapping[str, Any]:
-        at: datetime = room.clock()
+        at: datetime = clock()
         return {"now": at.isoformat(timespec="seconds"), "weekday": f"{at:%A}"}
 
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}

@@ -135,6 +135,12 @@ class Sessions:
         later = [row[0] for row in self._engine.rows(self._AFTER, {**key, "limit": after})]
         return list(self._memories.by_seq([*earlier[::-1], seq, *later]).values())
 
+    def around_each(self, episodes: Sequence[Memory], *, before: int, after: int) -> list[Memory]:
+        """Some episodes, each with what was said around it, in the order it arrived; none of them twice."""
+        found = {said.id: said for episode in episodes for said in self.around(episode, before=before, after=after)}
+        rows = self._memories.seqs(list(found))
+        return sorted(found.values(), key=lambda said: rows.get(said.id, 0))
+
     _ADVANCE = """
         update sessions set cursor = :to where project = :project and id = :id and cursor = :from_
     """

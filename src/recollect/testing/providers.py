@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from recollect import wiring
+from recollect import Recollect, wiring
 from recollect.agent.providers import MakeProvider, MemoryProvider, ProviderContext, ToolProvider, WorkingMemoryProvider
 from recollect.core.chat import ChatMessage
 from recollect.core.errors import RecollectError
@@ -33,19 +33,19 @@ _START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 class Stage:
     """A fresh store with a provider on it, and an agent loop reduced to what a provider sees of it."""
 
-    context: ProviderContext
+    memory: Recollect
     make: MakeProvider
     provider: MemoryProvider = field(init=False)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __post_init__(self) -> None:
-        self.provider = self.make(self.context)
+        self.provider = self.make(self.memory.chats.context())
         self.provider.init()
 
     def again(self) -> None:
         """Another process: a new provider on the same store."""
         self.provider.close()
-        self.provider = self.make(self.context)
+        self.provider = self.make(self.memory.chats.context())
         self.provider.init()
 
     def wake(self, session: str) -> Waking:
@@ -70,10 +70,10 @@ class Stage:
             state="done",
             ended_at=at + timedelta(seconds=1),
         )
-        store = self.context.room.store
-        store.turns.put(turn)
-        for place, call in enumerate(calls):
-            store.turns.put_call(turn.id, place, call)
+        turns = self.memory.chats.context().turns
+        turns.put(turn)
+        for index, call in enumerate(calls):
+            turns.put_call(turn.id, index, call)
         self.provider.save_turn(turn)
         return turn
 
@@ -81,9 +81,8 @@ class Stage:
 @contextmanager
 def stage(make: MakeProvider) -> Iterator[Stage]:
     """A fresh store in memory with a provider on it."""
-    embedder = WordEmbedder()
-    with wiring.open(":memory:", project="conformance", actor="tester", embedder=embedder) as memory:
-        ready = Stage(ProviderContext(memory.dialogue, embedder), make)
+    with wiring.open(":memory:", project="conformance", actor="tester", embedder=WordEmbedder()) as memory:
+        ready = Stage(memory, make)
         try:
             yield ready
         finally:
@@ -214,7 +213,7 @@ class ProviderConformance:
             here.turn(here.wake("one"), "One stone.")
             here.provider.on_sleep()
             here.provider.close()
-            found = check(here.context.room.store).findings
+            found = check(here.memory.store).findings
             _require(not found, f"the store is damaged: {found}")
 
     def test_working_memory_if_there_is_any_is_text(self) -> None:

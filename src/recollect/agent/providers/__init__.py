@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from recollect.core.chat import ChatMessage
 from recollect.core.turns import Turn, Waking
-from recollect.dialogue.room import Room
 
 if TYPE_CHECKING:
+    from recollect.dialogue.room import Room
     from recollect.dialogue.tools import Tool
-    from recollect.embed.port import Embedder
+    from recollect.recall.reader import Reader
+    from recollect.remember.writer import Writer
+    from recollect.store.sessions import Sessions
+    from recollect.store.turns import Turns
+    from recollect.store.working import WorkingMemory
 
 
 class MemoryProvider(Protocol):
@@ -77,10 +81,15 @@ class ToolProvider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProviderContext:
-    """What a provider may use: the room of conversations with its store, an embedder if there is one, its options."""
+    """What a provider may use. `memory.chats.context()` makes one."""
 
-    room: Room
-    embedder: Embedder | None = None
+    reader: Reader
+    writer: Writer
+    turns: Turns  # the operational store, which the loop writes
+    working: WorkingMemory
+    sessions: Sessions
+    dialogue: Room  # keeps messages as episodes and draws facts from them
+    embed_waiting: Callable[[int], object] | None = None  # gives so many memories their vectors; none without a model
     options: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 
 from recollect.agent.providers import MakeProvider, ProviderContext
-from recollect.agent.providers.working import WorkingMemory
+from recollect.agent.providers.working import WorkingMemoryEditor
 from recollect.core.chat import ChatMessage, Request
 from recollect.core.errors import UnknownChoice
 from recollect.core.kinds import Kind
@@ -25,9 +24,7 @@ from recollect.dialogue.context import ContextProvider
 from recollect.dialogue.episodes import Message, capture
 from recollect.dialogue.tools import Tool
 from recollect.privacy.fence import fence, fence_text
-from recollect.recall.recall import recall
 from recollect.recall.recipes import PLAIN_BUDGET, Budget
-from recollect.remember.reinforce import note_access
 
 RECENT_TURNS = 20  # replayed: what a small context window takes without thought
 WINDOW_MESSAGES = 40  # of the session, always given by `semantic`
@@ -67,14 +64,12 @@ class RecencyProvider:
         pass
 
     def turn_count(self) -> int:
-        store = self._context.room.store
-        return 0 if self._waking is None else store.turns.count(session=self._waking.session)
+        return 0 if self._waking is None else self._context.turns.count(session=self._waking.session)
 
     def recent_turns(self, limit: int) -> Sequence[Turn]:
         if self._waking is None:
             return ()
-        store = self._context.room.store
-        return store.turns.recent(session=self._waking.session, limit=limit, ended=True)
+        return self._context.turns.recent(session=self._waking.session, limit=limit, ended=True)
 
     def on_sleep(self) -> None:
         self._waking = None
@@ -88,7 +83,7 @@ class _WorkingMemoryKeeper(RecencyProvider):
 
     def __init__(self, context: ProviderContext) -> None:
         super().__init__(context)
-        self._working = WorkingMemory(context.room)
+        self._working = WorkingMemoryEditor(context)
         self._nonce = os.urandom(8).hex()
 
     def working_memory(self) -> str | None:
@@ -123,32 +118,23 @@ class SemanticProvider(_WorkingMemoryKeeper):
         return [*window, ChatMessage("user", block)] if block else window
 
     def save_turn(self, turn: Turn) -> None:
-        capture(list(_thread_messages(turn)), self._context.room)
-        if self._on and self._context.embedder is not None:
-            from recollect.tend.vectors import follow
-
-            room = self._context.room
-            follow(room.store, self._context.embedder, now=room.now(), most=_EMBEDDED)
+        capture(list(_thread_messages(turn)), self._context.dialogue)
+        if self._on and self._context.embed_waiting is not None:
+            self._context.embed_waiting(_EMBEDDED)
 
     def _older_messages(self, hint: str, *, before: datetime | None) -> str:
         """The nearest older messages with what surrounds them, in the order they were kept, as data."""
-        room = self._context.room
         threads: list[str] = []
         if not self._everywhere and self._waking is not None:
-            threads = room.store.turns.threads(self._waking.session)
+            threads = self._context.turns.threads(self._waking.session)
         if not threads and not self._everywhere:
             return ""
         filter = Filter(kinds=frozenset({"episode"}), sessions=frozenset(threads), until=before)
-        senses = replace(room.senses, writer=None)
-        found = recall(Query(hint, k=NEAREST, filter=filter, explicit=False), senses, now=room.clock())
-        around: dict[str, Memory] = {}
-        for hit in found.hits:
-            for episode in room.store.sessions.around(hit.memory, before=BEFORE, after=AFTER):
-                if before is None or episode.happened_at < before:
-                    around[episode.id] = episode
-        rows = room.store.memories.seqs(list(around))
-        told = sorted(around.values(), key=lambda episode: rows.get(episode.id, 0))
-        return fence_text("\n".join(map(_render_episode, told)), nonce=self._nonce, limit=_MAX_BLOCK_CHARS)
+        found = self._context.reader.recall(Query(hint, k=NEAREST, filter=filter, explicit=False), track=True)
+        nearest = [hit.memory for hit in found.hits]
+        around = self._context.sessions.around_each(nearest, before=BEFORE, after=AFTER)
+        lines = [_render_episode(episode) for episode in around if before is None or episode.happened_at < before]
+        return fence_text("\n".join(lines), nonce=self._nonce, limit=_MAX_BLOCK_CHARS)
 
 
 class RecollectProvider(_WorkingMemoryKeeper):
@@ -159,7 +145,7 @@ class RecollectProvider(_WorkingMemoryKeeper):
 
     def __init__(self, context: ProviderContext) -> None:
         super().__init__(context)
-        self._facts = ContextProvider(context.room)
+        self._facts = ContextProvider(context.dialogue)
 
     def recall(self, hint: str | None = None) -> Sequence[ChatMessage]:
         window = replay_turns(self.recent_turns(RECENT_TURNS))
@@ -167,34 +153,26 @@ class RecollectProvider(_WorkingMemoryKeeper):
             return window
         facts = self._facts.context(hint, session=None if self._waking is None else self._waking.session)
         briefed = self._brief(hint)
-        self._count_access([*facts.hits, *briefed])
+        self._context.writer.note_access(list(dict.fromkeys(hit.id for hit in (*facts.hits, *briefed))))
         block = facts.text + fence(briefed, nonce=self._nonce)
         return [*window, ChatMessage("user", block)] if block else window
 
     def save_turn(self, turn: Turn) -> None:
-        capture(list(_session_messages(turn)), self._context.room)
+        capture(list(_session_messages(turn)), self._context.dialogue)
 
     def on_sleep(self) -> None:
         """What was said waits for consolidation from now on; `tend` draws the facts."""
-        room = self._context.room
-        if not room.store.engine.read_only:
-            with room.store.engine.write():
-                room.store.sessions.queue_others("", at=room.now())
+        writer = self._context.writer
+        if not writer.read_only:
+            with writer.transaction():
+                self._context.sessions.queue_others("", at=writer.now())
         super().on_sleep()
 
     def _brief(self, hint: str) -> Sequence[Hit]:
-        room = self._context.room
-        kinds = frozenset(str(rule.name) for rule in room.store.kinds) - _APART
-        query = Query(hint, k=BRIEFED, filter=Filter(kinds=kinds), explicit=False)
-        found = recall(query, room.senses, now=room.clock(), budget=BRIEFING)
+        reader = self._context.reader
+        kinds = frozenset(str(rule.name) for rule in reader.kinds) - _APART
+        found = reader.recall(Query(hint, k=BRIEFED, filter=Filter(kinds=kinds), explicit=False), budget=BRIEFING)
         return [hit for hit in found.hits if hit.factors.get("relevance", 1.0) >= MIN_RELEVANCE]
-
-    def _count_access(self, hits: Sequence[Hit]) -> None:
-        """Being handed over counts as access."""
-        room = self._context.room
-        ids = list(dict.fromkeys(hit.id for hit in hits if hit.memory.project == room.store.project))
-        if ids and not room.store.engine.read_only:
-            note_access(room.store, ids, room.hand())
 
 
 SHIPPED: dict[str, MakeProvider] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from recollect.agent.providers import ProviderContext
 from recollect.core.errors import UnknownChoice
 from recollect.core.text import clean, excerpt, require_storable
-from recollect.dialogue.room import Room
 from recollect.dialogue.tools import Tool
 from recollect.privacy.fence import own_words
 from recollect.privacy.scan import redact
@@ -17,15 +17,16 @@ MAX_ITEMS = 20  # of one section: what is kept in mind is short, or it is no lon
 MAX_ITEM_CHARS = 300  # characters
 
 
-class WorkingMemory:
-    """What is kept in mind in one store. Items are screened for secrets and for what we injected ourselves."""
+class WorkingMemoryEditor:
+    """Reads and changes what is kept in mind. Items are screened for secrets and for what we injected ourselves."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, context: ProviderContext) -> None:
+        self._kept = context.working
+        self._writer = context.writer
 
     def text(self) -> str | None:
         """All of it for a prompt; nothing when nothing is kept."""
-        kept = self._room.store.working.sections()
+        kept = self._kept.sections()
         parts = [
             f"{section.capitalize()}:\n" + "\n".join(f"- {item}" for item in kept[section])
             for section in SECTIONS
@@ -37,14 +38,13 @@ class WorkingMemory:
         """Change one section and return what it holds now. The newest items stay when there are too many."""
         if section not in SECTIONS:
             raise UnknownChoice("section", section, SECTIONS)
-        store = self._room.store
         gone = {_folded(item) for item in remove}
         fresh = [item for text in add if (item := _item(text))]
-        with store.engine.write():
-            kept = [item for item in store.working.sections().get(section, ()) if _folded(item) not in gone]
+        with self._writer.transaction():
+            kept = [item for item in self._kept.sections().get(section, ()) if _folded(item) not in gone]
             unique = {_folded(item): item for item in [*kept, *fresh]}
             items = tuple(unique.values())[-MAX_ITEMS:]
-            store.working.put(section, items, at=self._room.now())
+            self._kept.put(section, items, at=self._writer.now())
         return items
 
     def tool(self) -> Tool:
