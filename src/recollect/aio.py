@@ -22,7 +22,6 @@ from recollect.core.documents import Document, Related
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.ledger import Entry
 from recollect.core.links import Link
-from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode
 from recollect.core.records import Memory
 from recollect.core.turns import Turn
 from recollect.documents.api import Docs
@@ -34,7 +33,6 @@ from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found
 from recollect.models.port import Heard
 from recollect.remember.forget import Forgotten
 from recollect.remember.undo import Undone
-from recollect.store.memories import Order, Page
 from recollect.tend.runner import Tended
 
 
@@ -101,60 +99,16 @@ class AsyncRecollect:
     ) -> Link:
         return await asyncio.to_thread(self._memory.relate, id, relation, to=to, file=file, confidence=confidence)
 
-    async def recall(
-        self,
-        text: str,
-        *,
-        k: int = DEFAULT_K,
-        filter: Filter | None = None,
-        phase: str | None = None,
-        files: Sequence[str] = (),
-        recent_calls: Sequence[str] = (),
-        mode: Mode = "hybrid",
-        recipe: str | None = None,
-        last_sessions: int | None = None,
-        around: str | None = None,
-        track: bool = True,
-    ) -> Briefing:
-        return await asyncio.to_thread(
-            self._memory.recall,
-            text,
-            k=k,
-            filter=filter,
-            phase=phase,
-            files=files,
-            recent_calls=recent_calls,
-            mode=mode,
-            recipe=recipe,
-            last_sessions=last_sessions,
-            around=around,
-            track=track,
-        )
+    recall = _awaitable(Recollect.recall)
 
-    async def brief(
-        self,
-        text: str,
-        *,
-        phase: str | None = None,
-        files: Sequence[str] = (),
-        budget: int | None = None,
-        filter: Filter | None = None,
-        track: bool = True,
-    ) -> Briefing:
-        return await asyncio.to_thread(
-            self._memory.brief, text, phase=phase, files=files, budget=budget, filter=filter, track=track
-        )
+    brief = _awaitable(Recollect.brief)
 
     async def get(self, id: str) -> Memory:
         return await asyncio.to_thread(self._memory.get, id)
 
-    async def list(
-        self, filter: Filter | None = None, *, order: Order = "newest", limit: int = 50, skip: int = 0
-    ) -> Page:
-        return await asyncio.to_thread(self._memory.list, filter, order=order, limit=limit, skip=skip)
+    list = _awaitable(Recollect.list)
 
-    async def count(self, filter: Filter | None = None) -> int:
-        return await asyncio.to_thread(self._memory.count, filter)
+    count = _awaitable(Recollect.count)
 
     async def why(self, id: str) -> Account:
         return await asyncio.to_thread(self._memory.why, id)

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.core.chores import quiet
-from recollect.core.errors import NothingToUndo
+from recollect.core.errors import InvalidField, NothingToUndo
 from recollect.core.fields import EDITABLE
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Query
 from recollect.core.records import Memory
@@ -250,18 +250,20 @@ class Recollect:
         recipe: str | None = None,
         last_sessions: int | None = None,
         around: str | None = None,
+        user: str | None = None,
         track: bool = True,
     ) -> Briefing:
         """The right few memories for a question, best first.
 
         `last_sessions` looks only at the newest so many; `around` only at those around an event, named by a memory's
         id or by words. `filter` has the rest, "as of" a date included. `recipe` names another set of weights for once:
-        coding, assistant, documents, duplicates, seed or rrf. `track=False` does not count the access.
+        coding, assistant, documents, duplicates, seed or rrf. `user` asks for one user of an assistant: theirs and
+        nobody's are seen, never another's. `track=False` does not count the access.
         """
         query = Query(
             text=text,
             k=max(0, k),
-            filter=filter or Filter(),
+            filter=_for_user(filter, user),
             phase=None if phase is None else choose(Phase, phase, "phase"),
             files=tuple(files),
             recent_calls=tuple(recent_calls),
@@ -279,6 +281,7 @@ class Recollect:
         files: Sequence[str] = (),
         budget: int | None = None,
         filter: Filter | None = None,
+        user: str | None = None,
         track: bool = True,
     ) -> Briefing:
         """What an agent is given before it works: packed into the phase's token budget, fenced, cited."""
@@ -289,7 +292,7 @@ class Recollect:
         if budget is not None:
             allowed = Budget(max(0, budget), allowed.shares)
         query = Query(
-            text, k=_BRIEFED_LIMIT, filter=filter or Filter(), phase=chosen, files=tuple(files), explicit=False
+            text, k=_BRIEFED_LIMIT, filter=_for_user(filter, user), phase=chosen, files=tuple(files), explicit=False
         )
         briefing = self.reader.recall(query, budget=allowed, track=track)
         return replace(briefing, text=fence(briefing.hits, nonce=os.urandom(8).hex()))
@@ -298,13 +301,21 @@ class Recollect:
         """The memory with this id; its last letters suffice."""
         return self.reader.get(id)
 
-    def list(self, filter: Filter | None = None, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
-        """Memories by filter, without a question."""
-        return self.reader.list(filter, order=order, limit=limit, skip=skip)
+    def list(
+        self,
+        filter: Filter | None = None,
+        *,
+        order: Order = "newest",
+        limit: int = 50,
+        skip: int = 0,
+        user: str | None = None,
+    ) -> Page:
+        """Memories by filter, without a question; `user` as for `recall`."""
+        return self.reader.list(_for_user(filter, user), order=order, limit=limit, skip=skip)
 
-    def count(self, filter: Filter | None = None) -> int:
+    def count(self, filter: Filter | None = None, *, user: str | None = None) -> int:
         """How many memories a filter lets through."""
-        return self.reader.count(filter)
+        return self.reader.count(_for_user(filter, user))
 
     def why(self, id: str) -> Account:
         """All that is known about how we came to believe something."""
@@ -446,6 +457,16 @@ class Recollect:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _for_user(filter: Filter | None, user: str | None) -> Filter:
+    """The filter as one user asks. A filter that names another user is a contradiction, not a choice."""
+    wanted = filter or Filter()
+    if user is None or user == wanted.user:
+        return wanted
+    if wanted.user is not None:
+        raise InvalidField("user", f"asked for {user!r}, but the filter names {wanted.user!r}")
+    return replace(wanted, user=user)
 
 
 _BRIEFED_LIMIT = 40  # hits in one briefing; the token budget usually stops earlier

@@ -99,3 +99,16 @@ def test_what_was_indexed_a_moment_ago_takes_part_in_every_rooms_recall(tmp_path
         assert before.anchors is None
         memory.code.index(tmp_path)
         assert memory.reader.context().anchors is not None
+
+
+def test_user_asks_for_theirs_and_nobodys_and_contradicts_a_filter_for_another(memory: Recollect) -> None:
+    memory.remember("Ada likes oolong tea.", user="ada")
+    memory.remember("Bob likes black tea.", user="bob")
+    memory.remember("The tea room opens at nine.")
+    for seen in (memory.recall("tea", user="ada").hits, memory.list(user="ada").memories):
+        assert {one.memory.user if hasattr(one, "memory") else one.user for one in seen} == {"ada", None}
+    assert "Bob" not in memory.brief("tea", user="ada").text
+    assert memory.count(user="ada") == 2
+    assert memory.count() == 1
+    with pytest.raises(recollect.RecollectError, match="names 'bob'"):
+        memory.recall("tea", user="ada", filter=Filter(user="bob"))

@@ -94,9 +94,7 @@ class Reader:
 
     def check(self, filter: Filter) -> Filter:
         """The filter with the kinds that other names stand for; an unknown kind is an error that lists the known."""
-        if not filter.kinds:
-            return filter
-        return replace(filter, kinds=frozenset(str(self.kinds.rule(kind).name) for kind in filter.kinds))
+        return filter.named(self.kinds)
 
     def _checked(self, query: Query) -> Query:
         if query.mode not in MODES:
