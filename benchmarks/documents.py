@@ -244,11 +244,11 @@ def _vectors(memory: recollect.Recollect, size: int) -> int:
     rows = topics[chance.integers(0, 500, size)] + 1.2 * chance.normal(size=(size, 256))
     twins = size // 100
     rows[-twins:] = rows[:twins] + 0.05 * chance.normal(size=(twins, 256))
-    seqs = [row[0] for row in store.engine.rows("select seq from memories order by seq")][:size]
-    for start in range(0, len(seqs), 2_000):
+    ids = [memory.id for page in store.memories.every() for memory in page.memories][:size]
+    for start in range(0, len(ids), 2_000):
         with store.engine.write(durable=False):
-            some = seqs[start : start + 2_000]
-            items = [(seq, rows[start + n : start + n + 1].astype(np.float32), "x") for n, seq in enumerate(some)]
+            some = ids[start : start + 2_000]
+            items = [(id, rows[start + n : start + n + 1].astype(np.float32), "x") for n, id in enumerate(some)]
             store.vectors.put(space, items)
     if store.vectors.due_for_training(space):
         store.vectors.train(space)

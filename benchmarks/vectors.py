@@ -30,7 +30,7 @@ NUMPY = (time.perf_counter() - _BEGAN) * 1000  # ms that importing it took
 from numpy.typing import NDArray  # noqa: E402
 
 from recollect.core.query import Filter  # noqa: E402
-from recollect.store.engine import Engine, Params  # noqa: E402
+from recollect.store.engine import Engine  # noqa: E402
 from recollect.store.filters import where  # noqa: E402
 from recollect.store.migrate import migrate  # noqa: E402
 from recollect.store.spaces import Space  # noqa: E402
@@ -104,17 +104,21 @@ def fill(engine: Engine, first: int, count: int) -> None:
     for seq in range(first, first + count):
         draw = chance.random()
         kind = "gotcha" if draw < 0.03 else "decision" if draw < 0.43 else "fact"
-        rows.append((seq, f"mem_{seq:012d}", kind, _TEXT.format(seq, seq), seq, f"{seq:032x}"))
+        rows.append((seq, _id(seq), kind, _TEXT.format(seq, seq), seq, f"{seq:032x}"))
         if chance.random() < 0.03:
             tags.append(("tag", "rare", seq))
     engine.execute_many(_MEMORY, rows)
     engine.execute_many("insert into facets (facet, value, seq) values (?, ?, ?)", tags)
 
 
+def _id(seq: int) -> str:
+    return f"mem_{seq:012d}"
+
+
 def opened(path: Path) -> tuple[Engine, Vectors]:
     engine = SqliteEngine(path)
     migrate(engine)
-    return engine, Vectors(engine)
+    return engine, Vectors(engine, "bench")
 
 
 @dataclass(slots=True)
@@ -141,7 +145,7 @@ def build(engine: Engine, vectors: Vectors, space: Space, matrix: Matrix, path: 
         both = views(matrix[start : start + step], start)
         means[start : start + step] = units(both.sum(axis=1))
         began = time.perf_counter()
-        vectors.put(space, [(start + row + 1, pair, "0" * 32) for row, pair in enumerate(both)])
+        vectors.put(space, [(_id(start + row + 1), pair, "0" * 32) for row, pair in enumerate(both)])
         made.put += time.perf_counter() - began
     began = time.perf_counter()
     if vectors.due_for_training(space):
@@ -183,11 +187,11 @@ class Times:
         return sorted(self.work)[len(self.work) // 2]
 
 
-def brute(matrix: Matrix, question: Matrix, allowed: NDArray[np.bool_] | None = None) -> set[int]:
+def brute(matrix: Matrix, question: Matrix, allowed: NDArray[np.bool_] | None = None) -> set[str]:
     scores = matrix @ question
     if allowed is not None:
         scores = np.where(allowed, scores, -2)
-    return {int(row) + 1 for row in np.argpartition(-scores, K)[:K]}
+    return {_id(int(row) + 1) for row in np.argpartition(-scores, K)[:K]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +199,7 @@ class Arm:
     """One way of asking, with what its filter lets through."""
 
     name: str
-    where: str
-    params: Params
+    filter: Filter
     allowed: NDArray[np.bool_] | None
 
 
@@ -211,7 +214,7 @@ def arms(engine: Engine, n: int) -> Iterator[Arm]:
         allowed = np.zeros(n, bool)
         for (seq,) in engine.rows(f"select m.seq from memories m where {condition}", params):
             allowed[seq - 1] = True
-        yield Arm(name, condition, params, None if allowed.all() else allowed)
+        yield Arm(name, filter, None if allowed.all() else allowed)
 
 
 def ask(vectors: Vectors, space: Space, matrix: Matrix, questions: Matrix, arm: Arm) -> str:
@@ -219,8 +222,8 @@ def ask(vectors: Vectors, space: Space, matrix: Matrix, questions: Matrix, arm: 
     ours, theirs, found = Times(), Times(), 0
     order = random.Random(SEED)
 
-    def store(question: Matrix) -> list[tuple[int, float]]:
-        return vectors.search(space, question, limit=K, where=arm.where, params=arm.params)
+    def store(question: Matrix) -> list[tuple[str, float]]:
+        return vectors.search(space, question, limit=K, filter=arm.filter)
 
     for question in questions[:5]:
         store(question)
@@ -233,7 +236,7 @@ def ask(vectors: Vectors, space: Space, matrix: Matrix, questions: Matrix, arm: 
         for turn in turns:
             turn()
         true = brute(matrix, question, arm.allowed)
-        found += len(true & {seq for seq, _ in store(question)})
+        found += len(true & {id for id, _ in store(question)})
     recall = found / (K * len(questions))
     ratio = f"{ours.cpu:.2f} | {theirs.cpu:.2f} | {ours.cpu / theirs.cpu:.2f}"
     return f"{arm.name} | {ours} | {theirs} | {ratio} | {recall:.4f}"
@@ -246,9 +249,9 @@ def single(engine: Engine, vectors: Vectors, space: Space, n: int, matrix: Matri
     put, gone = Times(), Times()
     for number in range(50):
         both = views(matrix[number : number + 1], number)[0]
-        put.take(lambda: vectors.put(space, [(n + number + 1, both, "0" * 32)]))  # noqa: B023
+        put.take(lambda: vectors.put(space, [(_id(n + number + 1), both, "0" * 32)]))  # noqa: B023
     for number in range(50):
-        gone.take(lambda: vectors.remove([n + number + 1]))  # noqa: B023
+        gone.take(lambda: vectors.remove([_id(n + number + 1)]))  # noqa: B023
     return put, gone
 
 
@@ -267,12 +270,11 @@ def cold(path: Path, question: Matrix) -> str:
 def first(path: Path, asked: Path) -> None:
     """What `cold` starts."""
     question = np.load(asked)
-    condition, params = where(Filter(), "bench")
     began = time.perf_counter()
-    vectors = Vectors(SqliteEngine(path, read_only=True))
+    vectors = Vectors(SqliteEngine(path, read_only=True), "bench")
     space = vectors.active()
     assert space is not None
-    vectors.search(space, question, limit=K, where=condition, params=params)
+    vectors.search(space, question, limit=K, filter=Filter())
     print(NUMPY, (time.perf_counter() - began) * 1000)
 
 

@@ -28,29 +28,20 @@ def candidates(memory: Recollect, *, another: bool = False) -> list[Candidate]:
     return channel.candidates(Query("slate"), read(Query("slate")))
 
 
-def test_a_channel_says_where_its_candidates_are_and_leaves_them_unread(slates: Recollect) -> None:
+def test_a_channel_names_its_candidates_and_leaves_them_unread(slates: Recollect) -> None:
     found = candidates(slates)
     assert [one.memory for one in found] == [None] * 3
-    assert {one.place for one in found} == {1, 2, 3}
     read_now, notes = with_memories(found, slates.store)
     assert notes == []
     assert [one.memory.id for one in read_now if one.memory] == [one.id for one in found]
 
 
-def test_a_candidate_without_a_place_is_found_by_its_id(slates: Recollect) -> None:
-    id = candidates(slates)[0].id
-    assert [one.id for one in with_memories([Candidate(id)], slates.store)[0]] == [id]
+def test_a_candidate_that_is_gone_is_left_out(slates: Recollect) -> None:
+    assert with_memories([Candidate(MemoryId("gone"))], slates.store) == ([], [])
 
 
-def test_a_candidate_that_is_gone_or_replaced_is_left_out(slates: Recollect) -> None:
-    stranger = Candidate(MemoryId("nobody"), place=1)
-    gone = Candidate(MemoryId("gone"), place=99)
-    assert with_memories([stranger, gone, Candidate(MemoryId("unknown"))], slates.store) == ([], [])
-
-
-def test_candidates_of_another_store_come_with_their_memories_and_without_a_place(slates: Recollect) -> None:
-    found = candidates(slates, another=True)
-    assert all(one.memory is not None and one.place is None for one in found)
+def test_candidates_of_another_store_come_with_their_memories(slates: Recollect) -> None:
+    assert all(one.memory is not None for one in candidates(slates, another=True))
 
 
 def test_a_damaged_memory_is_named_and_the_others_are_answered(tmp_path: Path) -> None:

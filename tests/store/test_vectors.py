@@ -18,7 +18,6 @@ from recollect.core.errors import BadVector, EmbeddingMismatch, SpaceNotFound, S
 from recollect.core.kinds import Kinds
 from recollect.core.query import Filter
 from recollect.core.scope import Source
-from recollect.store.filters import where
 from recollect.store.migrate import migrate
 from recollect.store.open import open_store
 from recollect.store.spaces import Space
@@ -44,12 +43,12 @@ class Shelf:
 
     def fill(self, rows: Any, *, kinds: Sequence[str] = ("fact",), first: int = 1) -> None:
         memories(self.engine, range(first, first + len(rows)), kinds)
-        self.vectors.put(self.space, [(first + n, row, "stamp") for n, row in enumerate(rows)])
+        self.vectors.put(self.space, [(f"m{first + n}", row, "stamp") for n, row in enumerate(rows)])
         self.rows = rows
 
     def near(self, query: Any, limit: int = 5, filter: Filter | None = None) -> list[int]:
-        condition, params = where(filter or Filter(), "p")
-        return [seq for seq, _ in self.vectors.search(self.space, query, limit=limit, where=condition, params=params)]
+        found = self.vectors.search(self.space, query, limit=limit, filter=filter or Filter())
+        return [int(id[1:]) for id, _ in found]
 
 
 _MEMORY = """
@@ -69,7 +68,7 @@ def memories(engine: SqliteEngine, seqs: Sequence[int], kinds: Sequence[str] = (
 def opened(path: Path | None, dims: int = DIMS) -> Shelf:
     engine = SqliteEngine(path)
     migrate(engine)
-    vectors = Vectors(engine)
+    vectors = Vectors(engine, "p")
     return Shelf(engine, vectors, vectors.activate(vectors.begin("one", dims, AT)), None)
 
 
@@ -117,9 +116,9 @@ def test_the_nearest_are_those_of_brute_force_with_their_cosines(shelf: Shelf) -
     for query in random_rows(20, seed=1) * 7:  # the length of a question means nothing
         found = shelf.vectors.search(shelf.space, query, limit=5)
         unit = query / np.linalg.norm(query)
-        assert [seq for seq, _ in found] == brute(shelf.rows, unit)
+        assert [int(id[1:]) for id, _ in found] == brute(shelf.rows, unit)
         assert [score for _, score in found] == pytest.approx(
-            [shelf.rows[seq - 1] @ unit for seq, _ in found], abs=1e-3
+            [shelf.rows[int(id[1:]) - 1] @ unit for id, _ in found], abs=1e-3
         )
 
 
@@ -134,17 +133,17 @@ def test_an_empty_space_and_a_limit_of_none_find_nothing(shelf: Shelf) -> None:
 def test_a_memory_is_found_by_the_mean_of_its_views_and_shows_each_of_them(shelf: Shelf) -> None:
     one, two, three = np.eye(DIMS, dtype=np.float32)[:3]
     memories(shelf.engine, [1, 2])
-    shelf.vectors.put(shelf.space, [(1, [one, two], "a"), (2, one, "b")])
+    shelf.vectors.put(shelf.space, [("m1", [one, two], "a"), ("m2", one, "b")])
     found = dict(shelf.vectors.search(shelf.space, one + two, limit=2))
-    assert found == pytest.approx({1: 1.0, 2: 0.5**0.5}, abs=1e-3)
-    assert shelf.vectors.exact(shelf.space, [1, 2, 9], one)[1] == pytest.approx((1.0, 0.0), abs=1e-3)
-    assert set(shelf.vectors.exact(shelf.space, [1, 2, 9], three)) == {1, 2}
+    assert found == pytest.approx({"m1": 1.0, "m2": 0.5**0.5}, abs=1e-3)
+    assert shelf.vectors.exact(shelf.space, ["m1", "m2", "m9"], one)["m1"] == pytest.approx((1.0, 0.0), abs=1e-3)
+    assert set(shelf.vectors.exact(shelf.space, ["m1", "m2", "m9"], three)) == {"m1", "m2"}
 
 
 def test_views_that_cancel_out_leave_the_text_itself(shelf: Shelf) -> None:
     row = random_rows(1)[0]
     memories(shelf.engine, [1])
-    shelf.vectors.put(shelf.space, [(1, [row, -row], "a")])
+    shelf.vectors.put(shelf.space, [("m1", [row, -row], "a")])
     assert shelf.vectors.search(shelf.space, row, limit=1)[0][1] == pytest.approx(1.0, abs=1e-3)
     assert shelf.vectors.verify(shelf.space) == []
 
@@ -184,9 +183,9 @@ def test_what_is_put_removed_or_put_again_shows_at_once_here_and_in_another_conn
     shelf.fill(random_rows(50))
     query = shelf.rows[9]
     assert shelf.near(query, 1) == other.near(query, 1) == [10]
-    shelf.vectors.put(shelf.space, [(10, -query, "edited"), (20, query, "edited")])
+    shelf.vectors.put(shelf.space, [("m10", -query, "edited"), ("m20", query, "edited")])
     assert shelf.near(query, 1) == other.near(query, 1) == [20]
-    other.vectors.remove([20])
+    other.vectors.remove(["m20"])
     assert 20 not in shelf.near(query, 50) + other.near(query, 50)
     assert shelf.vectors.verify(shelf.space) == []
 
@@ -196,11 +195,11 @@ def test_a_transaction_that_fails_leaves_no_vector_behind_and_no_trace_in_memory
     query = -shelf.rows[2]
     before = shelf.near(query, 20)
     with pytest.raises(ZeroDivisionError), shelf.engine.write():  # noqa: PT012
-        shelf.vectors.put(shelf.space, [(3, query, "x")])
+        shelf.vectors.put(shelf.space, [("m3", query, "x")])
         assert shelf.near(query, 1) == [3]
         raise ZeroDivisionError
     assert shelf.near(query, 20) == before
-    shelf.vectors.put(shelf.space, [(4, query, "x")])
+    shelf.vectors.put(shelf.space, [("m4", query, "x")])
     assert shelf.near(query, 1) == [4]
 
 
@@ -222,11 +221,11 @@ def test_a_bad_vector_is_refused_with_a_way_out_and_nothing_is_changed(
     memories(shelf.engine, [6, 7])
     before = shelf.vectors.spaces()
     with pytest.raises(error) as caught:
-        shelf.vectors.put(shelf.space, [(6, random_rows(1)[0], "fine"), (7, bad, "bad")])
+        shelf.vectors.put(shelf.space, [("m6", random_rows(1)[0], "fine"), ("m7", bad, "bad")])
     assert caught.value.hint
     assert caught.value.code in ("bad-vector", "embedding-mismatch")
     assert shelf.vectors.spaces() == before
-    assert shelf.vectors.missing(shelf.space, 10) == [7, 6]
+    assert shelf.vectors.missing(shelf.space, 10) == ["m7", "m6"]
 
 
 def test_a_bad_question_is_refused(shelf: Shelf) -> None:
@@ -235,20 +234,22 @@ def test_a_bad_question_is_refused(shelf: Shelf) -> None:
         with pytest.raises(error):
             shelf.vectors.search(shelf.space, bad, limit=1)
         with pytest.raises(error):
-            shelf.vectors.exact(shelf.space, [1], bad)
+            shelf.vectors.exact(shelf.space, ["m1"], bad)
 
 
 def test_vectors_of_any_length_are_taken_for_their_direction(shelf: Shelf) -> None:
     rows = random_rows(3)
     memories(shelf.engine, [1, 2, 3])
-    shelf.vectors.put(shelf.space, [(1, rows[0] * 1e30, ""), (2, rows[1] * 1e-30, ""), (3, rows[2].tolist(), "")])
+    shelf.vectors.put(
+        shelf.space, [("m1", rows[0] * 1e30, ""), ("m2", rows[1] * 1e-30, ""), ("m3", rows[2].tolist(), "")]
+    )
     assert [shelf.near(row, 1) for row in rows] == [[1], [2], [3]]
     assert shelf.vectors.verify(shelf.space) == []
 
 
 def test_a_vector_of_a_memory_that_is_gone_is_named_and_not_stored(shelf: Shelf) -> None:
     shelf.fill(random_rows(3))
-    assert shelf.vectors.put(shelf.space, [(2, random_rows(1)[0], ""), (99, random_rows(1)[0], "")]) == [99]
+    assert shelf.vectors.put(shelf.space, [("m2", random_rows(1)[0], ""), ("m99", random_rows(1)[0], "")]) == ["m99"]
     assert shelf.vectors.count(shelf.space) == 3
 
 
@@ -256,19 +257,20 @@ def test_embedding_goes_on_where_it_was_cut_off_newest_first(path: Path) -> None
     shelf = opened(path)
     memories(shelf.engine, range(1, 8))
     rows = random_rows(7)
-    shelf.vectors.put(shelf.space, [(7, rows[6], ""), (6, rows[5], ""), (2, rows[1], "")])
+    shelf.vectors.put(shelf.space, [("m7", rows[6], ""), ("m6", rows[5], ""), ("m2", rows[1], "")])
     shelf.engine.close()
     again = opened(path)
-    assert again.vectors.missing(again.space, 3) == [5, 4, 3]
-    assert again.vectors.missing(again.space, 3, before=3) == [1]
-    again.vectors.put(again.space, [(seq, rows[seq - 1], "") for seq in (5, 4, 3, 1)])
+    assert again.vectors.missing(again.space, 3) == ["m5", "m4", "m3"]
+    assert again.vectors.missing(again.space, 3, before="m3") == ["m1"]
+    again.vectors.put(again.space, [(f"m{seq}", rows[seq - 1], "") for seq in (5, 4, 3, 1)])
     assert again.vectors.missing(again.space, 3) == []
     assert again.vectors.verify(again.space) == []
 
 
 def test_an_edit_makes_a_vector_stale(shelf: Shelf) -> None:
     shelf.fill(random_rows(3))
-    assert shelf.vectors.stale(shelf.space, {1: "stamp", 2: "other", 3: "stamp", 9: "stamp"}) == [2, 9]
+    stamps = {"m1": "stamp", "m2": "other", "m3": "stamp", "m9": "stamp"}
+    assert shelf.vectors.stale(shelf.space, stamps) == ["m2", "m9"]
 
 
 # --- spaces ---------------------------------------------------------------------------------------------------------
@@ -277,14 +279,14 @@ def test_an_edit_makes_a_vector_stale(shelf: Shelf) -> None:
 def test_spaces_of_different_models_coexist_and_are_never_compared(shelf: Shelf) -> None:
     shelf.fill(random_rows(30))
     wide = shelf.vectors.begin("two", 24, AT)
-    shelf.vectors.put(wide, [(seq, row, "") for seq, row in enumerate(random_rows(10, 24), start=1)])
+    shelf.vectors.put(wide, [(f"m{seq}", row, "") for seq, row in enumerate(random_rows(10, 24), start=1)])
     assert len(shelf.near(random_rows(1)[0], 50)) == 30
     assert len(shelf.vectors.search(wide, random_rows(1, 24)[0], limit=50)) == 10
     with pytest.raises(EmbeddingMismatch):
         shelf.vectors.search(wide, random_rows(1)[0], limit=5)
     with pytest.raises(EmbeddingMismatch):
-        shelf.vectors.put(wide, [(1, random_rows(1)[0], "")])
-    shelf.vectors.remove([1])
+        shelf.vectors.put(wide, [("m1", random_rows(1)[0], "")])
+    shelf.vectors.remove(["m1"])
     assert (shelf.vectors.count(shelf.space), shelf.vectors.count(wide)) == (29, 9)
     assert shelf.vectors.verify(shelf.space) + shelf.vectors.verify(wide) == []
 
@@ -325,7 +327,7 @@ def test_a_dropped_space_is_gone_with_its_vectors_but_the_active_one_cannot_be_d
     with pytest.raises(WrongSpaceState):
         shelf.vectors.drop(shelf.space)
     new = shelf.vectors.activate(shelf.vectors.begin("two", DIMS, AT))
-    shelf.vectors.put(new, [(1, random_rows(1)[0], "")])
+    shelf.vectors.put(new, [("m1", random_rows(1)[0], "")])
     shelf.vectors.drop(shelf.space)
     assert shelf.engine.rows("select space from vectors") == [(new.id,)]
     assert shelf.engine.row("select count(*) from cells") == (1,)
@@ -356,8 +358,8 @@ def test_after_training_new_vectors_find_their_cells_and_removed_ones_leave_them
     shelf.fill(rows[:1_000])
     shelf.vectors.train(shelf.space)
     shelf.fill(rows[1_000:], first=1_001)
-    shelf.vectors.put(shelf.space, [(1, rows[1_100], "edited")])
-    shelf.vectors.remove(range(500, 600))
+    shelf.vectors.put(shelf.space, [("m1", rows[1_100], "edited")])
+    shelf.vectors.remove([f"m{seq}" for seq in range(500, 600)])
     assert shelf.near(rows[1_150], 1) == [1_151]
     assert set(shelf.near(rows[1_100], 2)) == {1, 1_101}
     assert not set(shelf.near(rows[550], 1_200)) & set(range(500, 600))
@@ -410,12 +412,12 @@ def test_training_cut_off_in_any_transaction_leaves_answers_and_is_finished_late
             return engine.write(durable=durable)
 
     with pytest.raises(StopError):
-        Vectors(Cut()).train(shelf.space)
+        Vectors(Cut(), "p").train(shelf.space)
     assert recall(shelf, rows[4_400:], 10) >= 0.98
-    shelf.vectors.put(shelf.space, [(2_000, rows[4_450], "edited")])
-    shelf.vectors.remove([3_000])
+    shelf.vectors.put(shelf.space, [("m2000", rows[4_450], "edited")])
+    shelf.vectors.remove(["m3000"])
     memories(engine, [5_000])
-    shelf.vectors.put(shelf.space, [(5_000, rows[4_460], "new")])
+    shelf.vectors.put(shelf.space, [("m5000", rows[4_460], "new")])
     shelf.vectors.train(shelf.space)
     assert shelf.vectors.verify(shelf.space) == []
     assert shelf.near(rows[4_450], 1) == [2_000]
@@ -431,7 +433,7 @@ _TRAINER = """
     from recollect.store.training import Training
     from recollect.store.vectors import Vectors
 
-    vectors = Vectors(SqliteEngine(Path(sys.argv[1])))
+    vectors = Vectors(SqliteEngine(Path(sys.argv[1])), "p")
     training = Training(vectors)
     fill = training._fill
     training._fill = lambda *given: (print("filling", flush=True), fill(*given))
@@ -538,9 +540,9 @@ def test_a_store_of_real_memories_is_migrated_and_keeps_them(path: Path) -> None
         kept = memory.remember("Basalt is dark.")
     store: Store = open_store(path, Kinds())
     migrate(store.engine)
-    vectors = Vectors(store.engine)
+    vectors = Vectors(store.engine, store.project)
     space = vectors.begin("one", DIMS, AT)
-    assert vectors.missing(space, 5) == [1]
+    assert vectors.missing(space, 5) == [kept.id]
     assert store.memories.get(kept.id).content == "Basalt is dark."
     store.close()
 
@@ -548,18 +550,9 @@ def test_a_store_of_real_memories_is_migrated_and_keeps_them(path: Path) -> None
 def test_codes_alone_name_the_same_neighbours_in_nearly_the_same_order(shelf: Shelf) -> None:
     shelf.fill(clustered_rows(1_000, DIMS), kinds=("fact", "gotcha"))
     for filter in (Filter(), Filter(kinds=frozenset({"gotcha"}))):
-        condition, params = where(filter, "p")
         for query in random_rows(5):
-            about = shelf.vectors.about(shelf.space, query, limit=20, where=condition, params=params)
+            about = [int(id[1:]) for id in shelf.vectors.about(shelf.space, query, limit=20, filter=filter)]
             exact = shelf.near(query, 20, filter)
             assert len(about) == 20
-            assert len({seq for seq, _ in about} & set(exact)) >= 18
-            assert about[0][0] in exact[:3]
-
-
-def test_a_vector_is_named_by_the_memory_in_its_row(shelf: Shelf) -> None:
-    shelf.fill(random_rows(10))
-    ids = dict(shelf.engine.rows("select seq, id from memories"))
-    near = shelf.vectors.nearest(shelf.space, shelf.rows[3], limit=3)
-    assert [one.id for one in near] == [ids[one.seq] for one in near]
-    assert near[0].seq == 4
+            assert len(set(about) & set(exact)) >= 18
+            assert about[0] in exact[:3]

@@ -23,9 +23,7 @@ def found(memory: Recollect, text: str, *, limits: Limits = TIGHT, limit: int = 
     words = Words(memory.store.engine, memory.store.project, limits)
     filter = Filter(**filters)  # type: ignore[arg-type]
     best = words.matching(reading(text), filter, weights=PLAIN_COLUMNS, limit=limit)
-    memories = memory.store.memories.by_seq([one.seq for one in best])
-    assert [memories[one.seq].id for one in best] == [one.id for one in best]
-    return [memories[one.seq].content for one in best]
+    return [one.content for one in memory.store.memories.get_many([one.id for one in best]).memories]
 
 
 @pytest.fixture

@@ -194,7 +194,6 @@ class Candidate:
     memory: Memory | None = None
     factors: Mapping[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()  # why it may no longer hold
-    place: int | None = None  # its row in the project's store, where known: what was said beside it is found from there
 
     def plus(self, share: float, *, because: str) -> Candidate:
         """This candidate with `share` added and the reason kept."""
@@ -203,7 +202,7 @@ class Candidate:
     def scored(self, score: float, **factors: float) -> Candidate:
         """This candidate with a new score and the named factors that made it."""
         factors = {**self.factors, **factors}
-        return Candidate(self.id, score, self.reasons, self.memory, factors, self.doubts, self.place)
+        return Candidate(self.id, score, self.reasons, self.memory, factors, self.doubts)
 
 
 class Found(list[Candidate]):

@@ -46,13 +46,13 @@ class EnrichChore:
 
     def _waiting(self) -> list[Memory]:
         store = self.room.store
-        seqs = store.entities.with_few(
+        ids = store.entities.with_few(
             kinds=ENRICH_KINDS,
             most=ENRICH_FEW,
             strategy=self.room.finders.names,
             limit=ENRICH_BATCH,
         )
-        return list(store.memories.by_seq(seqs).values())
+        return list(store.memories.get_many(ids).memories)
 
     def _enriched(self, memory: Memory) -> int:
         """Search outside the transaction, write inside; how many entities were new."""

@@ -118,8 +118,8 @@ def _keep(said: Sequence[_Said], room: Room, now: datetime) -> list[Captured]:
     found = {one.place: [room.finders.find(redact(part).text) for part in one.parts] for one in said}
     store = room.store
     with store.engine.write():
-        known = store.memories.by_facet("message", [one.key for one in said if one.key])
-        fresh = _fresh(said, set(known))
+        known = store.memories.carried("message", [one.key for one in said if one.key])
+        fresh = _fresh(said, known)
         names = [mentions for one in fresh for mentions in found[one.place]]
         linked = link(names, store, now=now, identity=room.identity)
         drafts = [draft for one in fresh for draft in _drafts(one)]

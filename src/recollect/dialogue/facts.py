@@ -74,7 +74,7 @@ def candidates(content: str, room: Room, *, limit: int = CANDIDATES) -> list[Mem
     """Stored facts, whatever became of them, that share the most words with a statement."""
     store = room.store
     best = store.words.matching(read(Query(content)), _EVERY, weights=PLAIN_COLUMNS, limit=limit)
-    return list(store.memories.by_seq([one.seq for one in best]).values())
+    return list(store.memories.get_many([one.id for one in best]).memories)
 
 
 def rivals(fact: Extracted, room: Room) -> list[Memory]:
@@ -178,8 +178,7 @@ def _sort(memory: Memory) -> str:
 def _in_slot(fact: Extracted, room: Room) -> list[Memory]:
     if not fact.slot:
         return []
-    seqs = room.store.memories.by_facet("slot", [fact.slot]).get(fact.slot, [])
-    return [one for one in room.store.memories.by_seq(seqs).values() if one.status in OPEN]
+    return [one for one in room.store.memories.having("slot", [fact.slot]) if one.status in OPEN]
 
 
 def _same_speaker(one: str, other: str) -> bool:

@@ -105,9 +105,8 @@ def _root(entity: Entity, room: Room) -> Entity:
 
 
 def _memories(ids: list[EntityId], room: Room) -> list[Memory]:
-    store = room.store
-    seqs = sorted({seq for some in store.memories.by_facet("entity", ids).values() for seq in some})
-    found = [one for one in store.memories.by_seq(seqs[-_MOST_MOVED:]).values() if one.status in SHOWN]
+    mentioning = room.store.memories.having("entity", ids, limit=_MOST_MOVED)
+    found = [one for one in mentioning if one.status in SHOWN]
     return sorted(found, key=lambda one: (one.happened_at, one.id), reverse=True)
 
 

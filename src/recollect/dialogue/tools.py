@@ -248,7 +248,7 @@ class _ConsolidatorHands:
     def mark_session_consolidated(self, given: Arguments) -> Mapping[str, Any]:
         session, store = self._session(given), self._room.store
         with store.engine.write():
-            last = store.sessions.last_row(session.id)
+            last = store.sessions.last_position(session.id)
             store.sessions.advance(session, to=last)
             done = store.sessions.finish(session.id, at=self._room.now())
         return {"consolidated": done or session.consolidated_at is not None}

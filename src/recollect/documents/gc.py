@@ -93,13 +93,14 @@ def _repeats(store: Store, documents: Sequence[Document]) -> tuple[list[Repeat],
     rank = {one.id: place for place, one in enumerate(sorted(documents, key=lambda one: (_newest(one), one.path)))}
     paths = {one.id: one.path for one in documents}
     home = store.memories.cut_from(Filter(kinds=frozenset({Kind.PASSAGE})))
-    order = sorted((seq for seq, id in home.items() if id in rank), key=lambda seq: (rank[home[seq]], seq))
+    order = sorted((id for id, document in home.items() if document in rank), key=lambda id: rank[home[id]])
     found: list[Repeat] = []
-    dropped: set[int] = set()
+    dropped: set[str] = set()
     pairs = store.vectors.repeats(space, order, least=SAME)
     for start in range(0, len(pairs), _STEP):
         some = pairs[start : start + _STEP]
-        memories = store.memories.by_seq(sorted({seq for one, other, _ in some for seq in (one, other)}))
+        ids = list(dict.fromkeys(id for one, other, _ in some for id in (one, other)))
+        memories: dict[str, Memory] = {memory.id: memory for memory in store.memories.get_many(ids).memories}
         for one, other, cosine in some:
             if one not in memories or other not in memories or other in dropped:
                 continue

@@ -18,17 +18,11 @@ def with_memories(candidates: Sequence[Candidate], store: Store) -> tuple[list[C
     bare = [one for one in candidates if one.memory is None]
     if not bare:
         return list(candidates), []
-    unplaced = [one.id for one in bare if one.place is None]
-    places = store.memories.seqs(unplaced) if unplaced else {}
-    places |= {one.id: one.place for one in bare if one.place is not None}
-    sound, damaged = store.memories.placed(list(places.values()))
-    found = []
-    for one in candidates:
-        if one.memory is not None:
-            found.append(one)
-            continue
-        place = places.get(one.id)
-        memory = None if place is None else sound.get(place)
-        if memory is not None and memory.id == one.id:
-            found.append(Candidate(one.id, one.score, one.reasons, memory, one.factors, one.doubts, place))
-    return found, [f"{id} is damaged and was left out; run `recollect check`" for id in sorted(damaged)]
+    page = store.memories.get_many([one.id for one in bare])
+    known = {memory.id: memory for memory in page.memories}
+    found = [
+        one if one.memory else Candidate(one.id, one.score, one.reasons, known[one.id], one.factors, one.doubts)
+        for one in candidates
+        if one.memory or one.id in known
+    ]
+    return found, [f"{id} is damaged and was left out; run `recollect check`" for id in sorted(page.damaged)]

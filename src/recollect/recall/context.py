@@ -27,32 +27,26 @@ def beside(
 ) -> list[Candidate]:
     """Candidates that no channel found by themselves: neighbours of the best, and standing wishes for a request."""
     known = {one.id for one in candidates}
-    near = store.memories.nearby(_in_sessions(candidates[:_LEADERS]), reach=_STEP)
+    leaders = _in_sessions(candidates[:_LEADERS])
+    near = store.memories.nearby(leaders, reach=_STEP)
     steps = [step for step in range(-_STEP, _STEP + 1) if step]
-    places = {place + step for place in near.places.values() for step in steps if near.beside(place, step)}
-    places = {place for place in places if near.said[place].id not in known}
+    ids = {said.id for id in leaders for step in steps if (said := near.beside(id, step))} - known
     if asked.is_request:
-        places |= _wishes(known, reading, store)
-    found = store.memories.admitted(sorted(places), query.filter)
-    return [Candidate(one.id, memory=one, reasons=("beside another",), place=seq) for seq, one in found.items()]
+        ids |= _wishes(known, reading, store)
+    found = store.memories.admitted(sorted(ids), query.filter)
+    return [Candidate(one.id, memory=one, reasons=("beside another",)) for one in found]
 
 
-def _in_sessions(candidates: Sequence[Candidate]) -> dict[str, int]:
-    """The rows of those that were said in a session."""
-    return {one.id: one.place for one in candidates if one.place is not None and one.memory and one.memory.session}
+def _in_sessions(candidates: Sequence[Candidate]) -> list[str]:
+    """Those that were said in a session."""
+    return [one.id for one in candidates if one.memory and one.memory.session]
 
 
-def _wishes(known: Set[str], reading: Reading, store: Store) -> set[int]:
-    """The rows of standing wishes: those about what is asked first, then the newest."""
-    rows = store.words.saying_any_about(_WISH_WORDS, reading, limit=_SCREENED)
-    rows += store.words.saying_any(_WISH_WORDS, limit=_SCREENED)
-    said = store.memories.said(rows)
-    wishes = dict.fromkeys(
-        row
-        for row in rows
-        if row in said and said[row].role == "user" and said[row].id not in known and _is_wish(said[row].content)
-    )
-    return set(list(wishes)[:_WISHES])
+def _wishes(known: Set[str], reading: Reading, store: Store) -> set[str]:
+    """Standing wishes: those about what is asked first, then the newest."""
+    said = store.words.saying_any(_WISH_WORDS, reading, limit=_SCREENED)
+    wishes = [one.id for one in said if one.role == "user" and one.id not in known and _is_wish(one.content)]
+    return set(wishes[:_WISHES])
 
 
 def _is_wish(text: str) -> bool:
@@ -79,7 +73,7 @@ def surroundings(
     """Each candidate among its neighbours; one without a session stands alone. `whole`: with every turn around it."""
     near = store.memories.nearby(_in_sessions(candidates), reach=REACH)
     own = {one.id: _whole(one.memory) for one in candidates if one.memory}
-    others = {said.id: _spoken(said.role, said.content) for said in near.said.values() if said.id not in own}
+    others = {said.id: _spoken(said.role, said.content) for said in near if said.id not in own}
     hint = _hint(asked.words)
     telling = {id: text for id, text in others.items() if hint(text)}
     cuts = dict(zip([*own, *telling], store.words.cuts([*own.values(), *telling.values()]), strict=True))
@@ -121,23 +115,21 @@ _NO_COUNTS: Mapping[str, int] = {}
 def _among(
     one: Candidate, near: Nearby, turns: Mapping[str, Turn], own: Cut, asked: Terms, whole: bool
 ) -> Surroundings:
-    mine, place, said = turns[one.id], near.places.get(one.id), near.said
+    mine = turns[one.id]
     rings, around, asks_before, opens = [mine.bits], {0: mine}, False, False
-    if place is not None:
-        session = said[place].session
+    if one.id in near:
         for distance in range(1, REACH + 1):
             bits = 0
             for step in (distance, -distance):
-                other = said.get(place + step)
-                if other is not None and other.session == session:
+                if (other := near.beside(one.id, step)) is not None:
                     turn = turns[other.id]
                     bits |= turn.bits
                     if whole or step == -1:
                         around[step] = turn
             rings.append(bits)
-        before = near.beside(place, -1)
+        before = near.beside(one.id, -1)
         asks_before = before is not None and before.content.rstrip().endswith("?")
-        opens = near.beside(place, -2) is None
+        opens = near.beside(one.id, -2) is None
     pairs = len(asked.pairs.intersection(pairwise(own))) if len(mine.counts) > 1 else 0
     return Surroundings(rings, around, pairs, asks_before, opens)
 

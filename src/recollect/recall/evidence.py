@@ -130,7 +130,7 @@ def _weighed(one: Candidate, found: Mapping[str, float], weights: Weights, middl
             factors[f"why.{name}"] = share
             total += share
     score = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-    return Candidate(one.id, score, one.reasons, one.memory, factors, one.doubts, one.place)
+    return Candidate(one.id, score, one.reasons, one.memory, factors, one.doubts)
 
 
 class _Evidence:

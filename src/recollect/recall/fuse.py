@@ -27,6 +27,5 @@ def fuse(channels: Mapping[str, Sequence[Candidate]], *, weights: Mapping[str, f
                 (*(seen.reasons if seen else ()), f"{name} #{rank}", *candidate.reasons),
                 (seen.memory if seen else None) or candidate.memory,
                 {**seen.factors, **candidate.factors} if seen else candidate.factors,
-                place=candidate.place if seen is None or seen.place is None else seen.place,
             )
     return sorted(merged.values(), key=lambda candidate: (-candidate.score, candidate.id))

@@ -66,7 +66,7 @@ def _event(named: str, filter: Filter, store: Store) -> Memory | None:
         return None
     wanted = replace(filter, sessions=frozenset(), since=None, until=None)
     best = store.words.matching(read(Query(named)), wanted, weights=PLAIN_COLUMNS, limit=20)
-    found = list(store.memories.by_seq([one.seq for one in best]).values())
+    found = store.memories.get_many([one.id for one in best]).memories
     stems = set(store.words.tokens([" ".join(words)])[0])
     texts = store.words.tokens([memory.content for memory in found])
     return next((memory for memory, said in zip(found, texts, strict=True) if stems <= set(said)), None)

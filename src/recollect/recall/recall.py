@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
+from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.ports import Anchors, Changes, Channel, Companions, Neighbourhood, Reranker, Tokenizer, Volatility
 from recollect.core.query import Briefing, Candidate, Query, QueryType, Reading
@@ -36,7 +37,7 @@ from recollect.store.store import Store
 class DenseScores(Meaning, Protocol):
     """Measures nearness for candidates that another channel found, and looks by vector."""
 
-    def scores(self, places: Sequence[int], text: str) -> Mapping[int, Mapping[str, float]]: ...
+    def scores(self, ids: Sequence[MemoryId], text: str) -> Mapping[str, Mapping[str, float]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +225,9 @@ def _weighed(
 
 def _measured(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:
     """Every candidate with its nearness, whichever channel found it."""
-    unknown = [one.place for one in candidates if one.place is not None and "dense" not in one.factors]
+    unknown = [one.id for one in candidates if "dense" not in one.factors]
     found = dense.scores(unknown, query.text) if unknown else {}
-    return [
-        one.scored(one.score, **found[one.place])
-        if one.place is not None and one.place in found and "dense" not in one.factors
-        else one
-        for one in candidates
-    ]
+    return [one.scored(one.score, **found[one.id]) if one.id in found else one for one in candidates]
 
 
 _SECOND = ("hypothesis", "feedback", "expansion")  # the channels of a second look count as much as the dense one

@@ -6,29 +6,29 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from recollect.core.errors import BadVector, EmbeddingMismatch
-from recollect.store.engine import Row
+from recollect.store.engine import Row, Value
 from recollect.store.spaces import STEP, Space
 from recollect.store.sqlite.codes import units
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.codes import Matrix
 
-Item: TypeAlias = "tuple[int, Any, str]"  # seq, views (one row each, or a single one), stamp of the embedded texts
+Item: TypeAlias = "tuple[str, Any, str]"  # memory, views (one row each, or a single one), stamp of the embedded texts
 
 
-def checked(space: Space, items: Sequence[Item]) -> list[tuple[int, Matrix, str]]:
+def checked(space: Space, items: Sequence[Item]) -> list[tuple[str, Matrix, str]]:
     """The items with their views as unit rows; an error that says what is wrong with the first bad one."""
     import numpy as np
 
-    given = [(seq, np.atleast_2d(np.asarray(views, np.float32)), stamp) for seq, views, stamp in items]
-    for seq, views, _ in given:
-        _fits(space, views, f"memory {seq}")
+    given = [(id, np.atleast_2d(np.asarray(views, np.float32)), stamp) for id, views, stamp in items]
+    for id, views, _ in given:
+        _fits(space, views, f"memory {id}")
     if not given:
         return []
     ends = np.cumsum([len(views) for _, views, _ in given])
-    owners = [seq for seq, views, _ in given for _ in views]
+    owners = [id for id, views, _ in given for _ in views]
     rows = np.split(_units(np.concatenate([views for _, views, _ in given]), owners), ends[:-1])
-    return [(seq, views, stamp) for (seq, _, stamp), views in zip(given, rows, strict=True)]
+    return [(id, views, stamp) for (id, _, stamp), views in zip(given, rows, strict=True)]
 
 
 def question(space: Space, given: Any) -> Matrix:
@@ -47,7 +47,7 @@ def _fits(space: Space, views: Matrix, what: str) -> None:
         raise EmbeddingMismatch(stored=space.name, configured=f"one with {views.shape[1]} dimensions")
 
 
-def _units(rows: Matrix, owners: Sequence[int] | None) -> Matrix:
+def _units(rows: Matrix, owners: Sequence[str] | None) -> Matrix:
     """Rows with length one. One without a direction is an error that names its owner."""
     import numpy as np
 
@@ -59,11 +59,11 @@ def _units(rows: Matrix, owners: Sequence[int] | None) -> Matrix:
     return units(rows / longest[:, None])  # first to a middling size: squares of the extremes leave the range
 
 
-def decoded(rows: Sequence[Row], dims: int) -> dict[int, Matrix | None]:
+def decoded(rows: Sequence[Row], dims: int) -> dict[Any, Matrix | None]:
     """Stored views as unit rows, by memory; nothing where they are damaged."""
     import numpy as np
 
-    found: dict[int, Matrix | None] = {seq: None for seq, _ in rows}
+    found: dict[Any, Matrix | None] = {seq: None for seq, _ in rows}
     whole = [(seq, blob) for seq, blob in rows if blob and len(blob) % (2 * dims) == 0]
     views = np.frombuffer(b"".join([blob for _, blob in whole]), "<f2").astype(np.float32).reshape(-1, dims)
     lengths = np.einsum("ij,ij->i", views, views)
@@ -78,6 +78,6 @@ def decoded(rows: Sequence[Row], dims: int) -> dict[int, Matrix | None]:
     return found
 
 
-def chunks(seqs: Sequence[int]) -> Iterator[list[int]]:
-    for start in range(0, len(seqs), STEP):
-        yield list(seqs[start : start + STEP])
+def chunks(values: Sequence[Value]) -> Iterator[list[Value]]:
+    for start in range(0, len(values), STEP):
+        yield list(values[start : start + STEP])

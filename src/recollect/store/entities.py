@@ -116,15 +116,15 @@ class Entities:
         self._engine.execute_many(self._STAMP, [(id, strategy, to_ms(at)) for id in memories])
 
     _FEW = """
-        select m.seq from memories m left join enriched x on x.memory = m.id
+        select m.id from memories m left join enriched x on x.memory = m.id
          where m.project = :project and m.kind in (select value from json_each(:kinds))
            and m.status in ('active', 'disputed') and (x.strategy is null or x.strategy <> :strategy)
            and (select count(*) from facets f where f.seq = m.seq and f.facet = 'entity') <= :most
          order by m.seq desc limit :limit
     """
 
-    def with_few(self, *, kinds: Sequence[str], most: int, strategy: str, limit: int) -> list[int]:
-        """Rows of memories with at most `most` entities that this strategy has not looked at, newest first."""
+    def with_few(self, *, kinds: Sequence[str], most: int, strategy: str, limit: int) -> list[str]:
+        """Memories with at most `most` entities that this strategy has not looked at, newest first."""
         params = {"project": self._project, "kinds": json.dumps(list(kinds)), "most": most, "strategy": strategy}
         return [row[0] for row in self._engine.rows(self._FEW, {**params, "limit": limit})]
 

@@ -6,7 +6,7 @@ Every method that changes rows must run inside `engine.write()`. Nothing here de
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -17,17 +17,18 @@ from recollect.core.kinds import Kinds
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
-from recollect.store.around import Nearby, Said, nearby, said
+from recollect.store.around import Nearby, nearby
 from recollect.store.codec import from_row, row_checksum, to_row
 from recollect.store.engine import Engine, Row, Value
 from recollect.store.filters import SEEN, where
 from recollect.store.sqlite import ivf, search
 
 _NAMES = ", ".join(COLUMNS)
-_M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
+M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
 _MARKS = ", ".join("?" for _ in COLUMNS)
 _OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
 _CHUNK = 500  # ids per statement
+_EVERYTHING = 2**31
 _MOST_READ = 5_000  # memories kept as values; some 15 MB
 
 Order: TypeAlias = Literal["newest", "oldest", "confidence", "accessed"]
@@ -174,9 +175,7 @@ class Memories:
         "confidence": "m.confidence desc, m.id",
         "accessed": "m.accessed_at desc, m.id desc",
     }
-    _LIST = (
-        f"select {_M_NAMES}, m.checksum from memories m where {{where}} order by {{order}} limit :limit offset :skip"
-    )
+    _LIST = f"select {M_NAMES}, m.checksum from memories m where {{where}} order by {{order}} limit :limit offset :skip"
 
     def page(self, filter: Filter, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
         condition, params = where(filter, self._project)
@@ -196,12 +195,8 @@ class Memories:
         """How many memories there are of each status."""
         return dict(self._engine.rows(self._TALLY, {"project": self._project}))
 
-    _BY_SEQS = f"""
-        select m.seq, {_M_NAMES}, m.checksum from json_each(:seqs) j cross join memories m on m.seq = j.value
-    """
-
     _SHARING = f"""
-        select {_M_NAMES}, m.checksum from memories m not indexed
+        select {M_NAMES}, m.checksum from memories m not indexed
          where m.seq in ({{seqs}}) and m.project = :project and m.status in ({_OPEN}) and {SEEN} order by m.seq desc
     """
 
@@ -217,16 +212,18 @@ class Memories:
         rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": self._project, "user": user})
         return list(self._page(rows).memories[:limit])
 
-    def said(self, seqs: Sequence[int]) -> dict[int, Said]:
-        """Just the words in some rows and who said them, by row."""
-        return said(self._engine, seqs)
+    def nearby(self, ids: Sequence[str], *, reach: int) -> Nearby:
+        """What was said around some memories, so many turns to either side."""
+        return nearby(self._engine, ids, reach=reach)
 
-    def nearby(self, places: Mapping[str, int], *, reach: int) -> Nearby:
-        """What was said around some memories, given the row of each."""
-        return nearby(self._engine, places, reach=reach)
+    _IN_ORDER = "select id from memories where id in (select value from json_each(:ids)) order by seq"
+
+    def in_order(self, ids: Sequence[str]) -> list[str]:
+        """Some memories in the order they were kept."""
+        return [row[0] for row in self._engine.rows(self._IN_ORDER, {"ids": json.dumps(list(ids))})]
 
     _OF_DOCUMENT = f"""
-        select {_M_NAMES}, m.checksum from facets f join memories m on m.seq = f.seq
+        select {M_NAMES}, m.checksum from facets f join memories m on m.seq = f.seq
          where f.facet = 'document' and f.value = :document and m.project = :project order by f.seq
     """
 
@@ -238,28 +235,28 @@ class Memories:
         ]
 
     _CUT_FROM = """
-        select f.seq, f.value from facets f join memories m on m.seq = f.seq
+        select m.id, f.value from facets f join memories m on m.seq = f.seq
          where f.facet = 'document' and {where} order by f.seq
     """
 
-    def cut_from(self, filter: Filter) -> dict[int, str]:
-        """The rows of passages, each with the document it was cut from."""
+    def cut_from(self, filter: Filter) -> dict[str, str]:
+        """Passages with the document each was cut from, oldest row first."""
         condition, params = where(filter, self._project)
         return dict(self._engine.rows(self._CUT_FROM.format(where=condition), params))
 
     # The order is told: by itself SQLite walks an index over the whole project for a handful of rows.
     _ADMITTED = f"""
-        select m.seq, {_M_NAMES}, m.checksum from json_each(:seqs) j cross join memories m on m.seq = j.value
+        select {M_NAMES}, m.checksum from json_each(:ids) j cross join memories m on m.id = j.value
          where {{where}} order by m.seq
     """
 
-    def admitted(self, seqs: Sequence[int], filter: Filter) -> dict[int, Memory]:
-        """The sound memories in some rows that a filter lets through, by row."""
-        if not seqs:
-            return {}
+    def admitted(self, ids: Sequence[str], filter: Filter) -> list[Memory]:
+        """The sound ones among some memories that a filter lets through, oldest row first."""
+        if not ids:
+            return []
         condition, params = where(filter, self._project)
-        sql = self._ADMITTED.format(where=condition)
-        return self._by_number(self._engine.rows(sql, {**params, "seqs": json.dumps(list(seqs))}))[0]
+        rows = self._engine.rows(self._ADMITTED.format(where=condition), {**params, "ids": json.dumps(list(ids))})
+        return list(self._page(rows).memories)
 
     # Sessions by when they began; those that began together, by the order in which they were recorded.
     _SESSIONS = """
@@ -271,36 +268,45 @@ class Memories:
         """All sessions that memories belong to, oldest first."""
         return [row[0] for row in self._engine.rows(self._SESSIONS, {"project": self._project})]
 
-    _SEQS_OF = "select id, seq from memories where id in (select value from json_each(:ids))"
+    _HAVING = f"""
+        select {M_NAMES}, m.checksum from memories m
+         where m.project = :project and m.seq in (
+            select seq from facets where facet = :facet and value in (select value from json_each(:values))
+             order by seq desc limit :limit)
+         order by m.seq
+    """
 
-    def seqs(self, ids: Sequence[str]) -> dict[str, int]:
-        """The row numbers of some memories."""
-        return dict(self._engine.rows(self._SEQS_OF, {"ids": json.dumps(list(ids))}))
+    def having(self, facet: str, values: Sequence[str], *, limit: int = _EVERYTHING) -> list[Memory]:
+        """The sound memories with one of some values, whatever their status, oldest row first; the newest so many."""
+        params = {"project": self._project, "facet": facet, "values": json.dumps(list(values)), "limit": limit}
+        return list(self._page(self._engine.rows(self._HAVING, params)).memories)
 
-    def by_seq(self, seqs: Sequence[int]) -> dict[int, Memory]:
-        """The sound memories in some rows, by row number, in the order given."""
-        sound, _ = self.placed(seqs)
-        return {seq: sound[seq] for seq in seqs if seq in sound}
+    _SHARED = "select seq from facets where facet = :facet and value in (select value from json_each(:values))"
+    _IDS = "select seq, id from memories where seq in (select value from json_each(:seqs)) and project = :project"
 
-    def placed(self, seqs: Sequence[int]) -> tuple[dict[int, Memory], list[str]]:
-        """The memories in some rows, by row number, and the ids of those that are damaged."""
-        if not seqs:
-            return {}, []
-        return self._by_number(self._engine.rows(self._BY_SEQS, {"seqs": json.dumps(list(seqs))}))
+    def by_facet(
+        self, facet: str, groups: Sequence[Sequence[str]], *, worth: Callable[[int], float], limit: int
+    ) -> list[tuple[MemoryId, float]]:
+        """Those that carry a value of some groups, best first, of equal ones the newest. Each group counts by what
+        `worth` says of the number of memories that carry one of its values."""
+        total: dict[int, float] = {}
+        for values in groups:
+            rows = self._engine.rows(self._SHARED, {"facet": facet, "values": json.dumps(list(values))})
+            seqs = {row[0] for row in rows}
+            for seq in seqs:
+                total[seq] = total.get(seq, 0.0) + worth(len(seqs))
+        best = sorted(total, key=lambda seq: (-total[seq], -seq))[:limit]
+        ids: dict[int, str] = dict(self._engine.rows(self._IDS, {"seqs": json.dumps(best), "project": self._project}))
+        return [(MemoryId(ids[seq]), total[seq]) for seq in best if seq in ids]
 
-    _BY_FACET = "select value, seq from facets where facet = :facet and value in (select value from json_each(:values))"
+    _CARRIED = """
+        select distinct value from facets where facet = :facet and value in (select value from json_each(:values))
+    """
 
-    def by_facet(self, facet: str, values: Sequence[str]) -> dict[str, list[int]]:
-        """The rows that carry some values of a facet, in the order they were written."""
-        found: dict[str, list[int]] = {}
-        for value, seq in self._engine.rows(self._BY_FACET, {"facet": facet, "values": json.dumps(list(values))}):
-            found.setdefault(value, []).append(seq)
-        return {value: sorted(seqs) for value, seqs in found.items()}
-
-    def having(self, facet: str, values: Sequence[str]) -> list[Memory]:
-        """The sound memories with one of some values, whatever their status, oldest row first."""
-        seqs = sorted({seq for found in self.by_facet(facet, values).values() for seq in found})
-        return [memory for memory in self.by_seq(seqs).values() if memory.project == self._project]
+    def carried(self, facet: str, values: Sequence[str]) -> set[str]:
+        """Those of some values that any memory carries."""
+        rows = self._engine.rows(self._CARRIED, {"facet": facet, "values": json.dumps(list(values))})
+        return {row[0] for row in rows}
 
     _EVERY = f"select {_NAMES}, checksum from memories where seq > :after order by seq limit {_CHUNK}"
     _EVERY_SEQ = f"select seq from memories where seq > :after order by seq limit {_CHUNK}"
@@ -328,6 +334,10 @@ class Memories:
         self._read[row[0]] = (row, memory)
         return memory
 
+    def sound(self, rows: Iterable[Row]) -> list[Memory]:
+        """The memories of some whole rows; damaged ones are left out."""
+        return list(self._page(rows).memories)
+
     def _page(self, rows: Iterable[Row]) -> Page:
         memories: list[Memory] = []
         damaged: list[str] = []
@@ -337,17 +347,6 @@ class Memories:
             except (StoreDamaged, UnicodeDecodeError):
                 damaged.append(str(row[0]))
         return Page(tuple(memories), tuple(damaged))
-
-    def _by_number(self, rows: Iterable[Row]) -> tuple[dict[int, Memory], list[str]]:
-        """Rows that begin with their number, as memories by number; and the ids of those that are damaged."""
-        sound: dict[int, Memory] = {}
-        damaged: list[str] = []
-        for row in rows:
-            try:
-                sound[row[0]] = self._checked(row[1:])
-            except (StoreDamaged, UnicodeDecodeError):
-                damaged.append(str(row[1]))
-        return sound, damaged
 
     def _seq(self, id: MemoryId) -> int:
         row = self._engine.row(self._SEQ, {"id": id})

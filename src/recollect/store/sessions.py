@@ -8,8 +8,8 @@ from datetime import datetime
 from recollect.core.records import Memory
 from recollect.core.sessions import Session
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Row
-from recollect.store.memories import Memories
+from recollect.store.engine import Engine, Params, Row
+from recollect.store.memories import M_NAMES, Memories
 
 _NAMES = "s.id, s.project, s.seen_at, s.last_at, s.cursor, s.queued_at, s.consolidated_at"
 _SAID = "m.session = s.id and m.project = s.project and m.kind = 'episode'"
@@ -84,62 +84,66 @@ class Sessions:
     def tally(self) -> dict[str, int]:
         return dict(self._engine.rows(self._TALLY, {"project": self._project}))
 
-    _EPISODES = """
-        select seq from memories
-         where session = :session and project = :project and kind = 'episode' and seq > :after
-         order by seq limit :limit
+    _EPISODES = f"""
+        select m.seq, {M_NAMES}, m.checksum from memories m
+         where m.session = :session and m.project = :project and m.kind = 'episode' and m.seq > :after
+         order by m.seq limit :limit
     """
 
     def episodes(self, id: str, *, after: int = 0, limit: int) -> list[tuple[int, Memory]]:
-        """What was said in a session, in the order it arrived, each with its row."""
-        params = {"session": id, "project": self._project, "after": after, "limit": limit}
-        seqs = [row[0] for row in self._engine.rows(self._EPISODES, params)]
-        return list(self._memories.by_seq(seqs).items())
+        """What was said in a session, in the order it arrived, each with its position."""
+        rows = self._engine.rows(self._EPISODES, {**self._of(id), "after": after, "limit": limit})
+        return [(row[0], memory) for row in rows for memory in self._memories.sound([row[1:]])]
 
-    _LAST_ROW = """
+    _LAST = """
         select coalesce(max(seq), 0) from memories where session = :session and project = :project and kind = 'episode'
     """
 
-    def last_row(self, id: str) -> int:
-        """The row of the last episode of a session."""
-        row = self._engine.row(self._LAST_ROW, {"session": id, "project": self._project})
+    def last_position(self, id: str) -> int:
+        """The position of the last episode of a session."""
+        row = self._engine.row(self._LAST, self._of(id))
         return int(row[0]) if row else 0
 
-    _LATEST = """
-        select seq from memories where session = :session and project = :project and kind = 'episode'
-         order by coalesce(event_at, created_at) desc, seq desc limit :limit
+    _LATEST = f"""
+        select {M_NAMES}, m.checksum from memories m
+         where m.session = :session and m.project = :project and m.kind = 'episode'
+         order by coalesce(m.event_at, m.created_at) desc, m.seq desc limit :limit
     """
 
     def latest(self, id: str, *, limit: int) -> list[Memory]:
         """The last things said by event time, oldest of them first."""
-        params = {"session": id, "project": self._project, "limit": limit}
-        seqs: Sequence[int] = [row[0] for row in self._engine.rows(self._LATEST, params)]
-        return list(self._memories.by_seq(seqs[::-1]).values())
+        return self._memories.sound(self._engine.rows(self._LATEST, {**self._of(id), "limit": limit})[::-1])
 
-    _BEFORE = """
-        select seq from memories where session = :session and project = :project and kind = 'episode' and seq < :seq
-         order by seq desc limit :limit
+    _BEFORE = f"""
+        select {M_NAMES}, m.checksum from memories m
+         where m.session = :session and m.project = :project and m.kind = 'episode'
+           and m.seq < (select seq from memories where id = :id)
+         order by m.seq desc limit :limit
     """
-    _AFTER = """
-        select seq from memories where session = :session and project = :project and kind = 'episode' and seq > :seq
-         order by seq limit :limit
+    _FROM = f"""
+        select {M_NAMES}, m.checksum from memories m
+         where m.session = :session and m.project = :project and m.kind = 'episode'
+           and m.seq >= (select seq from memories where id = :id)
+         order by m.seq limit :limit
     """
 
     def around(self, episode: Memory, *, before: int, after: int) -> list[Memory]:
         """An episode with what was said before and after it in its session, in the order it arrived."""
-        seq = self._memories.seqs([episode.id]).get(episode.id)
-        if seq is None:
+        if episode.session is None:
             return []
-        key = {"session": episode.session, "project": self._project, "seq": seq}
-        earlier = [row[0] for row in self._engine.rows(self._BEFORE, {**key, "limit": before})]
-        later = [row[0] for row in self._engine.rows(self._AFTER, {**key, "limit": after})]
-        return list(self._memories.by_seq([*earlier[::-1], seq, *later]).values())
+        key = {**self._of(episode.session), "id": episode.id}
+        earlier = self._engine.rows(self._BEFORE, {**key, "limit": before})
+        return self._memories.sound([*earlier[::-1], *self._engine.rows(self._FROM, {**key, "limit": after + 1})])
+
+    def _of(self, id: str) -> Params:
+        return {"session": id, "project": self._project}
 
     def around_each(self, episodes: Sequence[Memory], *, before: int, after: int) -> list[Memory]:
         """Some episodes, each with what was said around it, in the order it arrived; none of them twice."""
-        found = {said.id: said for episode in episodes for said in self.around(episode, before=before, after=after)}
-        rows = self._memories.seqs(list(found))
-        return sorted(found.values(), key=lambda said: rows.get(said.id, 0))
+        found: dict[str, Memory] = {
+            said.id: said for episode in episodes for said in self.around(episode, before=before, after=after)
+        }
+        return [found[id] for id in self._memories.in_order(list(found))]
 
     _ADVANCE = """
         update sessions set cursor = :to where project = :project and id = :id and cursor = :from_

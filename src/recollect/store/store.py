@@ -64,7 +64,7 @@ class Store:
     def vectors(self) -> Vectors:
         from recollect.store.vectors import Vectors
 
-        return Vectors(self.engine)
+        return Vectors(self.engine, self.project)
 
     @cached_property
     def documents(self) -> Documents:

@@ -14,8 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.query import Filter
 from recollect.store.directions import Item, checked, chunks, decoded, question
 from recollect.store.engine import Engine, Params
+from recollect.store.filters import where
 from recollect.store.spaces import TOUCH, Space, Spaces
 from recollect.store.sqlite import ivf
 from recollect.store.sqlite.codes import best, decode, encode, means, nearest, only, scored
@@ -40,7 +42,6 @@ _FILTERS = 63  # filters whose shortcuts are remembered
 class Near:
     """A memory near a query: the cosine with the mean of its views, and with each of them."""
 
-    seq: int
     id: str
     cosine: float
     views: tuple[float, ...]
@@ -49,8 +50,9 @@ class Near:
 class Vectors(Spaces):
     """Reads and writes vectors. Safe to share between threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         super().__init__(engine)
+        self._project = project
         self._codes: tuple[tuple[int, int], Codes] | None = None  # of one whole space, while it is small
         self._shortcuts: dict[str, str] = {}  # by filter: from where an index leads straight to what it lets through
 
@@ -61,22 +63,30 @@ class Vectors(Spaces):
             on conflict (seq, space) do update set views = excluded.views, stamp = excluded.stamp
     """
 
-    def put(self, space: Space, items: Sequence[Item]) -> list[int]:
+    def put(self, space: Space, items: Sequence[Item]) -> list[str]:
         """Store the views of some memories and index them, all or none; the memories that are gone, and were left out.
 
-        Compare stamps in the same transaction: a memory may have been edited, or its number given to another, since
-        its text was embedded.
+        Compare stamps in the same transaction: a memory may have been edited since its text was embedded.
         """
         given = checked(space, items)
         with self.engine.write():
             now = self.fresh(space)
-            there = ivf.admitted(self.engine, [seq for seq, _, _ in given], "true", {})
-            kept = {seq: (views, stamp) for seq, views, stamp in given if seq in there}  # the last of two counts
+            seqs = self.seqs([id for id, _, _ in given])
+            kept = {seqs[id]: (views, stamp) for id, views, stamp in given if id in seqs}  # the last of two counts
             rows = [(now.id, seq, views.astype("<f2").tobytes(), stamp) for seq, (views, stamp) in kept.items()]
             self.engine.execute_many(self._PUT, rows)
             self.place(now, list(kept), [views for views, _ in kept.values()])
             self.engine.execute(TOUCH, {"id": now.id})
-        return sorted({seq for seq, _, _ in given} - there.keys())
+        return sorted({id for id, _, _ in given} - seqs.keys())
+
+    _SEQS = "select id, seq from memories where id in (select value from json_each(:ids))"
+
+    def seqs(self, ids: Sequence[str]) -> dict[str, int]:
+        """The row of each of some memories that are there."""
+        found: dict[str, int] = {}
+        for some in chunks(ids):
+            found.update(self.engine.rows(self._SEQS, {"ids": json.dumps(some)}))
+        return found
 
     def place(self, space: Space, seqs: list[int], views: list[Matrix]) -> None:
         """Code some memories and put them into their cells, in the grid that answers and in the one that is filled."""
@@ -90,31 +100,35 @@ class Vectors(Spaces):
             if grid.state != "old":
                 ivf.put(self.engine, grid.id, nearest(points, self.centres(space, grid)), codes)
 
-    def remove(self, seqs: Sequence[int]) -> None:
+    def remove(self, ids: Sequence[str]) -> None:
         """Remove all that was made of some memories, from every space."""
         with self.engine.write():
-            for seq in seqs:
+            for seq in self.seqs(ids).values():
                 ivf.forget(self.engine, seq)
 
     _MISSING = """
-        select m.seq from memories m
-         where m.seq < :before and not exists (select 1 from vectors v where v.seq = m.seq and v.space = :space)
+        select m.id from memories m
+         where (:before is null or m.seq < (select seq from memories where id = :before))
+           and not exists (select 1 from vectors v where v.seq = m.seq and v.space = :space)
          order by m.seq desc limit :limit
     """
 
-    def missing(self, space: Space, limit: int, *, before: int = 2**62) -> list[int]:
-        """Memories without a vector, newest first; `before` goes on where an earlier call ended."""
+    def missing(self, space: Space, limit: int, *, before: str | None = None) -> list[str]:
+        """Memories without a vector, newest first; `before`, the last of an earlier call, goes on where that ended."""
         rows = self.engine.rows(self._MISSING, {"space": space.id, "limit": limit, "before": before})
         return [row[0] for row in rows]
 
-    _STAMPS = "select seq, stamp from vectors where seq in (select value from json_each(:seqs)) and space = :space"
+    _STAMPS = """
+        select m.id, v.stamp from memories m join vectors v on v.seq = m.seq and v.space = :space
+         where m.id in (select value from json_each(:ids))
+    """
 
-    def stale(self, space: Space, stamps: Mapping[int, str]) -> list[int]:
+    def stale(self, space: Space, stamps: Mapping[str, str]) -> list[str]:
         """Those of some memories whose vector was made from another text than the one stamped here, or is missing."""
-        found: dict[int, str] = {}
+        found: dict[str, str] = {}
         for some in chunks(list(stamps)):
-            found.update(self.engine.rows(self._STAMPS, {"space": space.id, "seqs": json.dumps(some)}))
-        return sorted(seq for seq, stamp in stamps.items() if found.get(seq) != stamp)
+            found.update(self.engine.rows(self._STAMPS, {"space": space.id, "ids": json.dumps(some)}))
+        return sorted(id for id, stamp in stamps.items() if found.get(id) != stamp)
 
     _WAITING = "select count(*) from memories"
 
@@ -126,7 +140,7 @@ class Vectors(Spaces):
     _EXTENT = "select max(seq) from vectors"
 
     def extent(self) -> int:
-        """The last row that has a vector: how far the vectors reach, without counting them."""
+        """About how many vectors there are, without counting them."""
         row = self.engine.row(self._EXTENT)
         return 0 if row is None or row[0] is None else int(row[0])
 
@@ -154,59 +168,70 @@ class Vectors(Spaces):
 
     # --- search ---------------------------------------------------------------------------------------------------
 
-    def search(
-        self, space: Space, query: Any, *, limit: int, where: str = "true", params: Params | None = None
-    ) -> list[tuple[int, float]]:
-        """The memories nearest to a query vector among those `where` admits, best first, each with the cosine of the
+    def search(self, space: Space, query: Any, *, limit: int, filter: Filter | None = None) -> list[tuple[str, float]]:
+        """The memories nearest to a query vector among those a filter admits, best first, each with the cosine of the
         query and the mean of its views.
 
         All that the filter lets through are found however few they are; the more there are, the fewer cells it takes.
         """
-        found = self.nearest(space, query, limit=limit, where=where, params=params)
-        return [(near.seq, near.cosine) for near in found]
+        return [(near.id, near.cosine) for near in self.nearest(space, query, limit=limit, filter=filter)]
 
-    def nearest(
-        self, space: Space, query: Any, *, limit: int, where: str = "true", params: Params | None = None
-    ) -> list[Near]:
+    def nearest(self, space: Space, query: Any, *, limit: int, filter: Filter | None = None) -> list[Near]:
         """What `search` finds, each with the cosine of every view of it."""
         asked = question(space, query)
         if limit < 1:
             return []
         with self.engine.read():
             now = self.fresh(space)
-            ids = self._candidates(now, asked, limit, where, params or {}, spare=_RESCORED)
+            ids = self._candidates(now, asked, limit, *self._where(filter), spare=_RESCORED)
             scored = self._rescored(now, list(ids), asked)
         best = sorted(scored, key=lambda one: (-one[1], one[0]))[:limit]
-        return [Near(seq, ids[seq], cosine, views) for seq, cosine, views in best]
+        return [Near(ids[seq], cosine, views) for seq, cosine, views in best]
 
-    def about(self, space: Space, query: Any, *, limit: int, where: str, params: Params) -> list[tuple[int, str]]:
-        """The memories nearest to a query vector by their codes, which tell cosines to about three digits: row and id
-        of each, best first. A third of the work of `nearest`, for those who measure the best of them later."""
+    def about(self, space: Space, query: Any, *, limit: int, filter: Filter) -> list[str]:
+        """The memories nearest to a query vector by their codes, which tell cosines to about three digits, best first.
+        A third of the work of `nearest`, for those who measure the best of them later."""
         asked = question(space, query)
         if limit < 1:
             return []
         with self.engine.read():
-            ids = self._candidates(self.fresh(space), asked, limit, where, params, spare=_CHECKED)
-        return list(ids.items())[:limit]
+            ids = self._candidates(self.fresh(space), asked, limit, *self._where(filter), spare=_CHECKED)
+        return list(ids.values())[:limit]
 
-    def exact(self, space: Space, seqs: Sequence[int], query: Any) -> dict[int, tuple[float, ...]]:
+    def _where(self, filter: Filter | None) -> tuple[str, Params]:
+        return ("true", {}) if filter is None else where(filter, self._project)
+
+    _VIEWS_OF = """
+        select m.id, cast(v.views as blob) from memories m join vectors v on v.seq = m.seq and v.space = :space
+         where m.id in (select value from json_each(:ids))
+    """
+
+    def _views_of(self, space: Space, ids: Sequence[str]) -> dict[str, Matrix]:
+        """The sound views of some memories, in the order given."""
+        rows = [
+            row
+            for some in chunks(ids)
+            for row in self.engine.rows(self._VIEWS_OF, {"space": space.id, "ids": json.dumps(some)})
+        ]
+        found = decoded(rows, space.dims)
+        return {id: views for id in ids if (views := found.get(id)) is not None}
+
+    def exact(self, space: Space, ids: Sequence[str], query: Any) -> dict[str, tuple[float, ...]]:
         """The cosine of the query with each view of some memories, in full precision."""
         import numpy as np
 
-        asked, stored = question(space, query), self.stored(space, seqs)
+        asked, stored = question(space, query), self._views_of(space, ids)
         if not stored:
             return {}
         each = (np.concatenate(list(stored.values())) @ asked).tolist()
         ends = itertools.accumulate(len(views) for views in stored.values())
-        return {
-            seq: tuple(each[end - len(views) : end]) for (seq, views), end in zip(stored.items(), ends, strict=True)
-        }
+        return {id: tuple(each[end - len(views) : end]) for (id, views), end in zip(stored.items(), ends, strict=True)}
 
-    def mean_of(self, space: Space, seqs: Sequence[int]) -> Matrix | None:
+    def mean_of(self, space: Space, ids: Sequence[str]) -> Matrix | None:
         """The mean direction of some memories; nothing when none of them has a vector."""
         import numpy as np
 
-        stored = self.stored(space, seqs)
+        stored = self._views_of(space, ids)
         if not stored:
             return None
         each = means(np.concatenate(list(stored.values())), [len(views) for views in stored.values()])
@@ -215,41 +240,43 @@ class Vectors(Spaces):
         return np.asarray(middle / length, np.float32) if length > 0 else None
 
     def _candidates(
-        self, space: Space, query: Matrix, limit: int, where: str, params: Params, *, spare: float
+        self, space: Space, query: Matrix, limit: int, condition: str, params: Params, *, spare: float
     ) -> dict[int, str]:
         """Enough memories to find the nearest `limit` among them, all admitted by the filter, with their ids, the
         likeliest first: `spare` times as many."""
         grid, most = self.serving(space), math.ceil(limit * spare)
         centres = self.centres(space, grid)
-        few = self._few(where, params)
+        few = self._few(condition, params)
         if few is not None:
             return self._named(self._among(space, grid, query, few, most), "true", {})
         walk = Walk(self.engine, grid, centres, query, lambda: self.whole(space, grid))
         walk.reach(grid.needed(limit))
         first = walk.best(most)
-        kept = self._named(first, where, params)
+        kept = self._named(first, condition, params)
         if walk.exhausted(first) or len(kept) >= max(limit, len(first) * _OPEN):
             return kept
         depth = min(_DEEPEST, math.ceil(limit * _SPARE * len(first) / max(1, len(kept))))
         walk.reach(grid.needed(depth))
         deeper = walk.best(depth)
-        kept = self._named(deeper, where, params)
+        kept = self._named(deeper, condition, params)
         if len(kept) >= limit or walk.exhausted(deeper):
             return dict(list(kept.items())[:most])
-        return self._named(self._among(space, grid, query, ivf.within(self.engine, where, params), most), "true", {})
+        return self._named(
+            self._among(space, grid, query, ivf.within(self.engine, condition, params), most), "true", {}
+        )
 
-    def _few(self, where: str, params: Params) -> list[int] | None:
+    def _few(self, condition: str, params: Params) -> list[int] | None:
         """All that a filter lets through, if they are few and an index leads straight to them."""
-        source = self._shortcuts.get(where)
+        source = self._shortcuts.get(condition)
         if source is None:
-            source = ivf.shortcut(self.engine, where, params)
-            self._shortcuts = {**dict(list(self._shortcuts.items())[-_FILTERS:]), where: source}
-        found = ivf.within(self.engine, where, params, source=source, most=NARROW + 1) if source else []
+            source = ivf.shortcut(self.engine, condition, params)
+            self._shortcuts = {**dict(list(self._shortcuts.items())[-_FILTERS:]), condition: source}
+        found = ivf.within(self.engine, condition, params, source=source, most=NARROW + 1) if source else []
         return found if source and len(found) <= NARROW else None
 
-    def _named(self, ranked: Sequence[int], where: str, params: Params) -> dict[int, str]:
+    def _named(self, ranked: Sequence[int], condition: str, params: Params) -> dict[int, str]:
         """Those of some memories that a filter lets through, with their ids, in the order given."""
-        there = ivf.admitted(self.engine, ranked, where, params)
+        there = ivf.admitted(self.engine, ranked, condition, params)
         return {seq: there[seq] for seq in ranked if seq in there}
 
     def _among(self, space: Space, grid: Grid, query: Matrix, seqs: list[int], most: int) -> list[int]:
@@ -333,8 +360,11 @@ class Vectors(Spaces):
 
         VectorCare(self).rebuild(space)
 
-    def repeats(self, space: Space, order: Sequence[int], *, least: float) -> list[tuple[int, int, float]]:
+    def repeats(self, space: Space, order: Sequence[str], *, least: float) -> list[tuple[str, str, float]]:
         """Memories whose vectors repeat one that stands before them in `order`: which, whom, and their cosine."""
         from recollect.store.repeats import repeats
 
-        return repeats(self, space, order, least=least)
+        seqs = self.seqs(order)
+        ids = {seq: id for id, seq in seqs.items()}
+        found = repeats(self, space, [seqs[id] for id in order if id in seqs], least=least)
+        return [(ids[one], ids[other], cosine) for one, other, cosine in found]

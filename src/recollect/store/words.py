@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from recollect.core.query import Filter, Reading
+from recollect.store.around import Said, said
 from recollect.store.engine import Engine
 from recollect.store.filters import where
 from recollect.store.sqlite import ranked, search
@@ -19,9 +20,8 @@ _MOST_CUTS = 10_000  # texts kept as words; some 30 MB of ordinary turns
 
 
 class Match(NamedTuple):
-    """A memory that shares words with a question: its row, its id, and its BM25 score."""
+    """A memory that shares words with a question, and its BM25 score."""
 
-    seq: int
     id: str
     score: float
 
@@ -64,10 +64,10 @@ class Words:
             params=params,
             limits=self._limits,
         )
-        return [Match(*one) for one in best]
+        return [Match(id, score) for _, id, score in best]
 
     _CONTAINING = """
-        select m.seq, m.id from memories m where instr(lower(m.content), :text) > 0 and {where}
+        select m.id from memories m where instr(lower(m.content), :text) > 0 and {where}
          order by m.created_at desc, m.id desc limit :limit
     """
 
@@ -76,16 +76,14 @@ class Words:
         condition, params = where(filter, self._project)
         sql = self._CONTAINING.format(where=condition)
         rows = self._engine.rows(sql, {**params, "text": text.lower(), "limit": limit})
-        return [Match(seq, id, 0.0) for seq, id in rows]
+        return [Match(id, 0.0) for (id,) in rows]
 
-    def saying_any(self, words: Sequence[str], *, limit: int) -> list[int]:
-        """The newest rows that hold any of some words."""
-        return search.with_any(self._engine, words, limit=limit)
-
-    def saying_any_about(self, words: Sequence[str], reading: Reading, *, limit: int) -> list[int]:
-        """The rows that hold any of some words and share the most with what was read."""
+    def saying_any(self, words: Sequence[str], reading: Reading, *, limit: int) -> list[Said]:
+        """What holds any of some words: first, up to the limit, what shares the most with what was read, then the
+        newest."""
         terms = terms_of(reading)
-        return search.with_any_and(self._engine, words, terms, limit=limit) if terms else []
+        seqs = search.with_any_and(self._engine, words, terms, limit=limit) if terms else []
+        return said(self._engine, [*seqs, *search.with_any(self._engine, words, limit=limit)])
 
     def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         """In how many memories each index term stands, and how many memories there are."""

@@ -49,13 +49,13 @@ def follow(
     """Embed up to `most` memories or for so many seconds; then switch to the new space if it is complete."""
     space = _space(store, embedder, now)
     end = None if seconds is None else time.monotonic() + seconds
-    done, edge = 0, 2**62
+    done, edge = 0, None
     while most is None or done < most:
-        seqs = store.vectors.missing(space, _BATCH if most is None else min(_BATCH, most - done), before=edge)
-        if not seqs or (end is not None and time.monotonic() >= end):
+        ids = store.vectors.missing(space, _BATCH if most is None else min(_BATCH, most - done), before=edge)
+        if not ids or (end is not None and time.monotonic() >= end):
             break
-        done += _embed(store, embedder, space, seqs)
-        edge = seqs[-1]
+        done += _embed(store, embedder, space, ids)
+        edge = ids[-1]
         progress(done, store.vectors.waiting(space))
     waiting = store.vectors.waiting(space)
     switched = space.state == "building" and waiting == 0
@@ -71,7 +71,7 @@ def place(store: Store, embedder: Embedder, ids: Sequence[str]) -> int:
     active = store.vectors.active()
     if not ids or active is None or (active.model, active.dims) != (embedder.model, embedder.dims):
         return 0
-    return _embed(store, embedder, active, sorted(store.memories.seqs(ids).values()))
+    return _embed(store, embedder, active, ids)
 
 
 class VectorsAtOnce:
@@ -131,28 +131,27 @@ def _space(store: Store, embedder: Embedder, now: datetime) -> Space:
     return store.vectors.activate(building) if active is None else building
 
 
-def _embed(store: Store, embedder: Embedder, space: Space, seqs: Sequence[int]) -> int:
+def _embed(store: Store, embedder: Embedder, space: Space, ids: Sequence[str]) -> int:
     """Embed some memories and store their views, except those that were changed while the model was busy."""
-    texts = _texts(store, seqs)
+    texts = _texts(store, ids)
     flat = [text for each in texts.values() for text in each]
     if not flat:
         return 0
     rows = embedder.embed_documents(flat)
     items, place = [], 0
-    for seq, each in texts.items():
-        items.append((seq, _directed(rows[place : place + len(each)]), stamp(each)))
+    for id, each in texts.items():
+        items.append((id, _directed(rows[place : place + len(each)]), stamp(each)))
         place += len(each)
     with store.engine.write():
-        now = {seq: stamp(each) for seq, each in _texts(store, list(texts)).items()}
+        now = {id: stamp(each) for id, each in _texts(store, list(texts)).items()}
         current = [item for item in items if now.get(item[0]) == item[2]]
         store.vectors.put(space, current)
     return len(current)
 
 
-def _texts(store: Store, seqs: Sequence[int]) -> dict[int, list[str]]:
-    memories = store.memories.by_seq(seqs)
-    near = store.memories.nearby({memory.id: seq for seq, memory in memories.items()}, reach=1)
-    return {seq: views(memory, near.beside(seq, -1)) for seq, memory in memories.items()}
+def _texts(store: Store, ids: Sequence[str]) -> dict[str, list[str]]:
+    near = store.memories.nearby(ids, reach=1)
+    return {memory.id: views(memory, near.beside(memory.id, -1)) for memory in store.memories.get_many(ids).memories}
 
 
 def _directed(rows: Any) -> Any:

@@ -13,7 +13,6 @@ from recollect.core.errors import EmbeddingMismatch
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
 from recollect.recall.recipes import SPREAD, USUAL_SPREAD, Recipe
-from recollect.store.filters import where
 from recollect.store.spaces import Space
 from recollect.store.store import Store
 
@@ -46,20 +45,18 @@ class DenseChannel:
         asked = self._embedder.embed_query(query.text)
         if query.mode == "dense" or not self._is_weighed:
             return self._near(space, query, asked)
-        condition, params = where(query.filter, self._store.project)
-        limit = max(self._depth, query.k)
-        near = self._store.vectors.about(space, asked, limit=limit, where=condition, params=params)
-        return [Candidate(MemoryId(id), place=seq) for seq, id in near]
+        near = self._store.vectors.about(space, asked, limit=max(self._depth, query.k), filter=query.filter)
+        return [Candidate(MemoryId(id)) for id in near]
 
     def near(self, query: Query, vector: Any) -> list[Candidate]:
         """Candidates by their nearness to a vector."""
         return self._near(self._space(), query, vector)
 
-    def scores(self, places: Sequence[int], text: str) -> dict[int, dict[str, float]]:
-        """How near the memories in some rows are, above the background; those without a vector are left out."""
+    def scores(self, ids: Sequence[MemoryId], text: str) -> dict[str, dict[str, float]]:
+        """How near some memories are, above the background; those without a vector are left out."""
         space, asked = self._space(), self._embedder.embed_query(text)
         above = self._above(space, asked)
-        return {seq: above(views) for seq, views in self._store.vectors.exact(space, places, asked).items()}
+        return {id: above(views) for id, views in self._store.vectors.exact(space, ids, asked).items()}
 
     def asked(self, text: str) -> Any:
         return self._embedder.embed_query(text)
@@ -69,16 +66,12 @@ class DenseChannel:
 
     def mean_of(self, ids: Sequence[str]) -> Any | None:
         """The mean direction of some memories, if any of them has a vector."""
-        return self._store.vectors.mean_of(self._space(), list(self._store.memories.seqs(ids).values()))
+        return self._store.vectors.mean_of(self._space(), ids)
 
     def _near(self, space: Space, query: Query, asked: Any) -> list[Candidate]:
-        condition, params = where(query.filter, self._store.project)
-        limit = max(self._depth, query.k)
-        near = self._store.vectors.nearest(space, asked, limit=limit, where=condition, params=params)
+        near = self._store.vectors.nearest(space, asked, limit=max(self._depth, query.k), filter=query.filter)
         above = self._above(space, asked)
-        return [
-            Candidate(MemoryId(one.id), one.cosine, factors=above(one.views), place=one.seq) for one in near if one.id
-        ]
+        return [Candidate(MemoryId(one.id), one.cosine, factors=above(one.views)) for one in near]
 
     def _above(self, space: Space, asked: Any) -> Callable[[Sequence[float]], dict[str, float]]:
         """Turns the cosines of a memory's views, its own texts and last its context, into nearness."""

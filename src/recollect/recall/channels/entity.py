@@ -32,19 +32,14 @@ class EntityChannel:
         if not groups:
             return []
         size = max(1, self._store.words.frequencies(())[1])
-        worth: dict[int, float] = {}
-        for ids in groups:
-            seqs = {seq for some in self._store.memories.by_facet("entity", ids).values() for seq in some}
-            rare = math.log1p(size / max(1, len(seqs)))
-            for seq in seqs:
-                worth[seq] = worth.get(seq, 0.0) + rare
-        best = sorted(worth, key=lambda seq: (-worth[seq], -seq))[: 4 * max(self._depth, query.k)]
-        admitted = self._store.memories.admitted(best, query.filter)
-        found = [
-            Candidate(admitted[seq].id, score=worth[seq], memory=admitted[seq], place=seq)
-            for seq in best
-            if seq in admitted
-        ]
+        best = self._store.memories.by_facet(
+            "entity",
+            groups,
+            worth=lambda mentions: math.log1p(size / max(1, mentions)),
+            limit=4 * max(self._depth, query.k),
+        )
+        admitted = {one.id: one for one in self._store.memories.admitted([id for id, _ in best], query.filter)}
+        found = [Candidate(id, score=worth, memory=admitted[id]) for id, worth in best if id in admitted]
         return found[: self._depth]
 
     def _named(self, text: str) -> list[list[str]]:

@@ -43,17 +43,10 @@ class KeywordChannel:
 
     def _found(self, best: Sequence[Match], notes: Sequence[str], *, ranked: bool = True) -> Found:
         found = [
-            Candidate(MemoryId(id), score, factors={"bm25": score}, place=seq)
-            if ranked and score
-            else Candidate(MemoryId(id), place=seq)
-            for seq, id, score in best
+            Candidate(MemoryId(id), score, factors={"bm25": score}) if ranked and score else Candidate(MemoryId(id))
+            for id, score in best
         ]
         if not self._another:
             return Found(found, notes)
         whole, damaged = with_memories(found, self._store)
-        return Found((_moved(one) for one in whole), [*notes, *damaged])
-
-
-def _moved(one: Candidate) -> Candidate:
-    """Without its place, which is one in another store."""
-    return Candidate(one.id, one.score, one.reasons, one.memory, one.factors)
+        return Found(whole, [*notes, *damaged])
