@@ -179,16 +179,21 @@ def _rooms(
 
     def agent_context(observer: Observer) -> AgentContext:
         from recollect.agent.context import AgentContext
+        from recollect.agent.settle import settle
+        from recollect.store.codec import to_ms
+        from recollect.store.sqlite.hook_reader import HookReader
 
         return AgentContext(
-            store,
-            lambda query, budget: reader.recall(query, budget=budget),
-            writer.remember,
-            clock,
-            writer.act,
-            _methodology(settings.methodology),
-            root,
-            observer,
+            reader,
+            writer,
+            store.injections,
+            hook_reader=lambda: HookReader(store.engine.rows, store.engine.tokens, now=to_ms(writer.now())),
+            setting=store.meta,
+            ingest=lambda: settle(store, writer.act()),
+            methodology=_methodology(settings.methodology),
+            folder=None if store.engine.folder is None else os.fspath(store.engine.folder),
+            root=root,
+            observer=observer,
         )
 
     return Rooms(

@@ -4,11 +4,13 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import recollect
+from recollect.agent.session import AgentSession
 from recollect.agent.trust import level_of, set_level
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
@@ -237,17 +239,16 @@ def test_a_step_limit_follows_what_such_work_took(kept: Recollect) -> None:
     assert session.step_limit(40, ["ui"]) == 40
 
 
-def test_an_error_or_a_hang_reaches_no_host_and_gathers_no_threads(
-    kept: Recollect, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_or_a_hang_reaches_no_host_and_gathers_no_threads(kept: Recollect) -> None:
     session = kept.agent("s", arm="full")
+    release = threading.Event()
+    context = replace(kept.agent_context, hook_reader=lambda: release.wait(30))
+    hanging = AgentSession(context, "s", arm="full")
     kept.store.engine.close()
     assert session.before(call(ActionType.EDIT, "a.py")) == ""
     assert any("StoreClosed" in note for note in session.notes)
-    release = threading.Event()
-    monkeypatch.setattr("recollect.agent.session.reader", lambda context: release.wait(30))
     before = threading.active_count()
-    answers = [session.before(call(ActionType.EDIT, "a.py", id=str(number))) for number in range(20)]
+    answers = [hanging.before(call(ActionType.EDIT, "a.py", id=str(number))) for number in range(20)]
     assert answers == [""] * 20
     assert threading.active_count() <= before + 1
     release.set()

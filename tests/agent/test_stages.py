@@ -113,11 +113,11 @@ def test_only_what_a_transition_lets_pass_is_handed_over(memory: Recollect) -> N
     memory.remember("Tokens expire after an hour.", kind="requirement", session="review-1")
     memory.remember("The reviewer liked tabs.", kind="preference", session="review-1")
     memory.remember("Another session's requirement.", kind="requirement", session="other")
-    store, work = memory.store, native()
-    fixer = find_relayed(store, work, "qa_fixer", sessions=["review-1"])
+    reader, work = memory.agent_context.reader, native()
+    fixer = find_relayed(reader, work, "qa_fixer", sessions=["review-1"])
     assert [one.content for one in fixer] == ["Tokens expire after an hour."]
-    assert len(find_relayed(store, work, "coder", sessions=["review-1"])) == 2
-    assert find_relayed(store, work, "nobody", sessions=["review-1"]) == []
+    assert len(find_relayed(reader, work, "coder", sessions=["review-1"])) == 2
+    assert find_relayed(reader, work, "nobody", sessions=["review-1"]) == []
 
 
 def test_what_is_handed_over_is_fenced_and_told_once_a_session(memory: Recollect) -> None:

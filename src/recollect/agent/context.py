@@ -1,36 +1,30 @@
-"""What an agent's session stands on, handed in by the façade: the store, recall, time, and who acts."""
+"""What an agent's session works with, handed in by the composition root. Nothing here knows the store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from recollect.agent.methodology import Methodology
-from recollect.core.drafts import Draft, Receipt
-from recollect.core.instants import whole_ms
-from recollect.core.ports import Clock
-from recollect.core.query import Briefing, Query
 from recollect.observer.api import Observer
-from recollect.recall.recipes import Budget
-from recollect.remember.act import ActContext
-from recollect.store.store import Store
+from recollect.recall.reader import Reader
+from recollect.remember.writer import Writer
+from recollect.store.injections import Injections
+from recollect.store.sqlite.hook_reader import HookReader
 
 
 @dataclass(frozen=True, slots=True)
 class AgentContext:
     """Everything a part of the agent loop may need. Cheap to make: models load when recall first asks for them."""
 
-    store: Store
-    recall: Callable[[Query, Budget], Briefing]  # hands back hits and notes, writes nothing
-    remember: Callable[[Sequence[Draft]], Sequence[Receipt]]
-    clock: Clock
-    hand: Callable[[], ActContext]
+    reader: Reader
+    writer: Writer
+    injections: Injections  # what each session was told
+    hook_reader: Callable[[], HookReader]  # the store read the lean way, as of now
+    setting: Callable[[str], str | None]  # what the store keeps under a name: the arm, the level of trust
+    ingest: Callable[[], object]  # brings in what hooks and other processes were told
     methodology: Methodology
+    folder: str | None = None  # where the files of sessions are; none for a store that lives in memory
     root: Path | None = None  # the project's directory, where there is one
     observer: Observer | None = None  # watches, foresees and learns
-
-    def now(self) -> datetime:
-        """The time to the millisecond, which is what the store keeps."""
-        return whole_ms(self.clock())

@@ -11,20 +11,8 @@ from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase
 from recollect.core.summary import MemorySummary
-from recollect.recall.recipes import UNBOUNDED
 from recollect.store.codec import to_ms
 from recollect.store.sqlite.hook_reader import HookReader
-
-
-def reader(context: AgentContext) -> HookReader:
-    """The store of a session, read the lean way."""
-    return HookReader(
-        lambda sql, params: context.store.engine.rows(sql, params), context.store.engine.tokens, now=now(context)
-    )
-
-
-def now(context: AgentContext) -> int:
-    return to_ms(context.now())
 
 
 def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None = None) -> Search:
@@ -32,7 +20,7 @@ def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None =
 
     def search(text: str, kinds: Iterable[str], most: int) -> list[MemorySummary]:
         query = Query(text, k=most, filter=Filter(kinds=frozenset(kinds)), phase=phase, explicit=False)
-        hits = context.recall(query, UNBOUNDED).hits
+        hits = context.reader.recall(query).hits
         shares = quick.shares(text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits])
         return [
             known_of(hit.memory, confidence=hit.confidence, relevance=max(share, RELEVANT if _certain(hit) else 0.0))

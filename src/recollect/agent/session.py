@@ -32,10 +32,10 @@ from recollect.agent.moments import (
     speaks,
 )
 from recollect.agent.prefetch import MAX_NAMED, MAX_TOKENS_PER_FILE, list_pattern_files, load_files, name_likely_files
-from recollect.agent.recalled import known_of, now, reader, searching
-from recollect.agent.settle import folder_of, settle
+from recollect.agent.recalled import known_of, searching
 from recollect.agent.spool import Spool
-from recollect.agent.trust import CAUTIOUS, level_of
+from recollect.agent.trust import CAUTIOUS, known_level
+from recollect.agent.trust import NAME as LEVEL
 from recollect.agent.watchful import told
 from recollect.core.ids import MemoryId
 from recollect.core.payloads import WorkState, parse_payload
@@ -46,8 +46,7 @@ from recollect.observer.events import Event, Outcome, Reasoning, SessionComplete
 from recollect.observer.features import FeatureState
 from recollect.observer.watcher import SessionWatcher
 from recollect.privacy.fence import block, item, own_words
-from recollect.remember.reinforce import note_access
-from recollect.store.codec import from_ms
+from recollect.store.codec import from_ms, to_ms
 from recollect.store.injections import Told
 
 _RECENT = 12  # calls since the last step that are remembered
@@ -64,14 +63,13 @@ class AgentSession:
         self._notes: deque[str] = deque(maxlen=_NOTES)
         self.session = session
         self.host = host
-        self.arm = chosen_arm(arm or context.store.meta(ARM), session, context.store.project)
-        self.level = level_of(context.store)
+        self.arm = chosen_arm(arm or context.setting(ARM), session, context.reader.project)
+        self.level = known_level(context.setting(LEVEL))
         self.watch, self._situation = self._watching()
         self.phase: Phase | None = None
         self.work_unit: WorkUnit | None = None
-        self._began = now(context)
-        folder = folder_of(context.store)
-        self._spool = None if folder is None or context.store.engine.read_only else Spool(folder, session)
+        self._began = self._now()
+        self._spool = None if context.folder is None or context.writer.read_only else Spool(context.folder, session)
         self._given: set[str] = set()
         self._told: list[Told] = []
         self._said: dict[tuple[str, str], str] = {}  # what was answered at the beginning stays as it is
@@ -150,7 +148,7 @@ class AgentSession:
 
         def told(teller: Teller) -> str:
             context = self._context
-            memories = stages.find_relayed(context.store, context.methodology, stage, sessions=sessions, source=source)
+            memories = stages.find_relayed(context.reader, context.methodology, stage, sessions=sessions, source=source)
             kept = [one for one in memories if one.id not in self._given]
             claimed = self._claim([known_of(one, confidence=one.confidence) for one in kept], "relay")
             text = context.methodology.relay_text([one for one in kept if one.id in {k.id for k in claimed}], stage)
@@ -161,7 +159,7 @@ class AgentSession:
     def step_limit(self, base: int, modules: Sequence[str] = ()) -> int:
         """How many steps to allow: `base`, scaled by how many such work really took. `base` when nothing is known."""
         try:
-            quick = reader(self._context)
+            quick = self._context.hook_reader()
             known = quick.about(modules, {"task_calibration"}, limit=20, facet="module") if modules else []
             sound = [one for one in known if not one.tainted]
             return stages.scale_step_limit(base, stages.measure_step_ratio(sound, self._context.methodology.name))
@@ -232,7 +230,7 @@ class AgentSession:
 
         def work() -> None:
             try:
-                quick = reader(self._context)
+                quick = self._context.hook_reader()
                 given = self._told_before()
                 search = None if moment.interrupts else searching(self._context, quick, phase=self.phase)
                 teller = Teller(quick, session=self.session, level=self.level, given=given, search=search)
@@ -253,8 +251,7 @@ class AgentSession:
         return answer[0] if answer else ""
 
     def _told_before(self) -> set[str]:
-        store = self._context.store
-        given = {one.memory for one in store.injections.of(self.session)} if not self._given else set()
+        given = {told.memory for told in self._context.injections.of(self.session)} if not self._given else set()
         if self._spool is not None:
             given |= self._spool.story().given
         self._given |= given
@@ -263,7 +260,7 @@ class AgentSession:
     def _claim(self, chosen: Sequence[MemorySummary], moment: str) -> list[MemorySummary]:
         """Those that no other process of the session told meanwhile."""
         ids = [known.id for known in chosen if known.id not in self._given]
-        at = now(self._context)
+        at = self._now()
         if self._spool is not None and ids:
             ids = self._spool.claim(ids, moment, at)
         self._given.update(ids)
@@ -305,7 +302,7 @@ class AgentSession:
     ) -> str:
         def tell(teller: Teller) -> str:
             chosen = stages.choose_for_stage(
-                reader(self._context),
+                self._context.hook_reader(),
                 sections,
                 moment,
                 task=task,
@@ -340,20 +337,19 @@ class AgentSession:
 
     def _learn(self, outcome: Outcome) -> None:
         observer = self._context.observer
-        if observer is not None and self.watch.events > 1 and not self._context.store.engine.read_only:
+        if observer is not None and self.watch.events > 1 and not self._context.writer.read_only:
             observer.finish(self.watch)
 
     def _settle(self, outcome: Outcome) -> None:
-        store, hand = self._context.store, self._context.hand()
-        if store.engine.read_only:
+        writer, injections = self._context.writer, self._context.injections
+        if writer.read_only:
             return
-        with store.engine.write(durable=False):
-            store.injections.begin(self.session, host=self.host, arm=self.arm, at=from_ms(self._began))
-            fresh = store.injections.note(self.session, self._told)
-            store.injections.end(self.session, outcome=str(outcome), at=hand.at)
-        if fresh:
-            note_access(store, [MemoryId(id) for id in fresh], hand)
-        settle(store, hand)
+        with writer.transaction(durable=False):
+            injections.begin(self.session, host=self.host, arm=self.arm, at=from_ms(self._began))
+            fresh = injections.note(self.session, self._told)
+            injections.end(self.session, outcome=str(outcome), at=writer.now())
+        writer.note_access([MemoryId(id) for id in fresh])
+        self._context.ingest()
 
     def _watching(self) -> tuple[SessionWatcher, FeatureState]:
         """What watches the session, and where it stands; without what earlier ones taught when that cannot be had."""
@@ -378,9 +374,12 @@ class AgentSession:
             id, marks = match.pattern.id, match.pattern.fingerprints
             given.add(id)
             feared |= marks
-            if self._spool is None or self._spool.warn(id, marks, now(self._context)):
+            if self._spool is None or self._spool.warn(id, marks, self._now()):
                 return told(match, nonce=_nonce())
         return ""
+
+    def _now(self) -> int:
+        return to_ms(self._context.writer.now())
 
     def _note(self, what: str) -> None:
         self._notes.append(what)

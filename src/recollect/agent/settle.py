@@ -6,7 +6,6 @@ has added to it for two weeks, so that a session that is resumed still knows wha
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -127,8 +126,3 @@ class SettleChore:
         story = read_story(str(path))
         known = {one.memory for one in self.store.injections.of(story.session)}
         return bool(story.session) and not {memory for memory, _, _ in story.told} <= known
-
-
-def folder_of(store: Store) -> str | None:
-    """Where the files of sessions are; nothing for a store that lives in memory."""
-    return None if store.engine.folder is None else os.fspath(store.engine.folder)

@@ -22,8 +22,8 @@ from recollect.core.scope import Scope, Source
 from recollect.core.summary import MemorySummary
 from recollect.core.text import excerpt
 from recollect.privacy.fence import own_words
+from recollect.recall.reader import Reader
 from recollect.store.sqlite.hook_reader import HookReader
-from recollect.store.store import Store
 
 # --- what a stage is given -------------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ _STATED_SOURCES = frozenset({Source.AGENT_EXPLICIT, Source.USER_TAUGHT, Source.Q
 
 
 def find_relayed(
-    store: Store, methodology: Methodology, stage: str, *, sessions: Sequence[str], source: str | None = None
+    reader: Reader, methodology: Methodology, stage: str, *, sessions: Sequence[str], source: str | None = None
 ) -> list[Memory]:
     """What earlier sessions wrote down that a stage should know, the newest first, as far as its methodology lets that
     kind pass. Nothing is marked or moved."""
@@ -131,7 +131,7 @@ def find_relayed(
     if not relays or not sessions:
         return []
     written = Filter(sessions=frozenset(sessions), sources=_STATED_SOURCES)
-    page = store.memories.page(written, order="newest", limit=_MAX_EXAMINED)
+    page = reader.list(written, order="newest", limit=_MAX_EXAMINED)
     passing = [
         memory
         for memory in page.memories
@@ -213,7 +213,7 @@ def keep_work_state(
     """Remember where a session stopped. What its agent stated itself counts as said; what was drawn from its words
     waits for nobody either, but is marked for review, and kept from other sessions when it reached outside."""
     text = context.methodology.work_state_text(state)
-    return context.remember(
+    return context.writer.remember(
         [
             Draft(
                 text,

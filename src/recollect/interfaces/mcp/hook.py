@@ -69,9 +69,9 @@ def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
 
 def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     """Answered from the open memory; an event of another project is answered from its own file."""
-    from recollect.agent.recalled import reader, searching  # the whole of recall: not before somebody asks
+    from recollect.agent.recalled import searching  # the whole of recall: not before somebody asks
 
-    quick = reader(memory.agent_context)
+    quick = memory.agent_context.hook_reader()
     here = str(memory.path)
 
     def read(path: str, *, now: int) -> HookReader:
