@@ -38,8 +38,8 @@ from typing import Any
 import recollect
 from recollect.config import Settings
 from recollect.dialogue.episodes import Message
-from recollect.dialogue.extract import extract
-from recollect.entities.pipeline import Pipeline, Strategy
+from recollect.dialogue.extract import extract_facts
+from recollect.entities.finders import Pipeline, Strategy
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 RESULTS = Path(__file__).parent / "results" / "dialogue.md"
@@ -234,10 +234,10 @@ def _cited(memory: recollect.Recollect, fact: str, ids: dict[Any, str | None]) -
 def names() -> Iterator[str]:
     yield "| strategy | finders | span F1 | span P | span R | typed F1 | texts/s | n |"
     yield "|---|---|---|---|---|---|---|---|"
-    from recollect.entities.spacy import SpacyFinder, installed
+    from recollect.entities.finders import SpacyFinder, installed_model
 
     pipelines: list[tuple[Strategy, Pipeline]] = [("fast", Pipeline())]
-    if installed() is not None:
+    if installed_model() is not None:
         pipelines.append(("accurate", Pipeline({"spacy": SpacyFinder()})))
     for strategy, pipeline in pipelines:
         spans, typed, predicted, gold, count = 0, 0, 0, 0, 0
@@ -259,7 +259,7 @@ def names() -> Iterator[str]:
             f"| {strategy} | {by} | {f:.3f} | {p:.3f} | {r:.3f} | {_scores(typed, predicted, gold)[2]:.3f}"
             f" | {count / taken:.0f} | {count} texts, {gold} names |"
         )
-    if installed() is None:
+    if installed_model() is None:
         yield ""
         yield "spaCy is not installed here, so `accurate` finds what `fast` does."
 
@@ -303,7 +303,7 @@ def facts() -> Iterator[str]:
             observed += len(talk.observed)
             hit = set()
             for one, message in zip(captured, talk.messages, strict=True):
-                for fact in extract([memory.get(id) for id in one.episodes]):
+                for fact in extract_facts([memory.get(id) for id in one.episodes]):
                     by_sort.setdefault(fact.sort, []).append(message.id in talk.observed)
                     hit.add(message.id)
             drawn_from += len(hit & talk.observed)
@@ -332,7 +332,7 @@ def standing() -> Iterator[str]:
                     if message.role != "user":
                         continue
                     kept = memory.sessions.capture(message.text, session=ability, role="user", id=id)
-                    drawn = extract([memory.get(one) for one in kept.episodes])
+                    drawn = extract_facts([memory.get(one) for one in kept.episodes])
                     counts.setdefault(ability, []).append(bool(drawn))
     for ability, right in counts.items():
         yield f"| {ability} | {len(right)} | {sum(right)} | {mean(right):.3f} |"

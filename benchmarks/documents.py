@@ -196,7 +196,7 @@ def collecting(lines: list[str], sizes: tuple[int, ...] = (25_000, 50_000, 100_0
     from recollect.core.ids import new_id
     from recollect.core.records import Span
     from recollect.core.scope import Source
-    from recollect.documents.gc import plan
+    from recollect.documents.gc import plan_gc
     from recollect.remember.passages import Cut, replace_passages
 
     for size in sizes:
@@ -222,7 +222,7 @@ def collecting(lines: list[str], sizes: tuple[int, ...] = (25_000, 50_000, 100_0
                 replace_passages(cuts, memory.store, memory.hand, identity=new_id)
             twins = _vectors(memory, size)
             start_at = time.perf_counter()
-            planned = plan(memory.store, now=memory.hand.at)
+            planned = plan_gc(memory.store, now=memory.hand.at)
             took = time.perf_counter() - start_at
         say(
             f"| gc plan over {size:,} passages, 256 dimensions | {took:.1f} s | "

@@ -104,13 +104,12 @@ def test_the_asyncio_twin_works(tmp_path: Path) -> None:
     assert asyncio.run(story()) == ("new", 19)
 
 
-def test_threads_and_chats_work_for_asyncio(tmp_path: Path) -> None:
+def test_sessions_and_chats_work_for_asyncio(tmp_path: Path) -> None:
     async def story() -> tuple[list[str], list[str], str]:
         with chat_server(["Hello, Ada.", "Argo."]) as server:
             async with await open_async(tmp_path / "m.db") as memory:
-                thread = memory.threads.open("monday")
-                await thread.say("My boat is Argo.")
-                said = [one.content for one in await thread.recent()]
+                await memory.sessions.capture("My boat is Argo.", session="monday")
+                said = [one.content for one in await memory.sessions.episodes("monday")]
                 async with memory.chats.open(session="s", memory="recency", model=server.setting) as chat:
                     answers = [(await chat.say(text)).output for text in ("I am Ada.", "My boat?")]
                 assert [one.input for one in await memory.chats.turns(session="s")] == ["I am Ada.", "My boat?"]

@@ -141,11 +141,6 @@ class AsyncRecollect:
         return OnThreads(self._memory.sessions)
 
     @property
-    def threads(self) -> AsyncThreads:
-        """Open conversations, each with its session at hand."""
-        return AsyncThreads(self._memory)
-
-    @property
     def chats(self) -> AsyncChats:
         """Chats with a language model that remembers, and the turns of all of them."""
         return AsyncChats(self._memory)
@@ -246,17 +241,6 @@ class AsyncDocs:
         dry_run: bool = False,
     ) -> Lesson:
         return await asyncio.to_thread(self._docs.import_rules, paths, base=base, retire=retire, dry_run=dry_run)
-
-
-class AsyncThreads:
-    """Open conversations. Opening one asks nobody, so there is nothing to await; all its methods are awaitable."""
-
-    def __init__(self, memory: Recollect) -> None:
-        self._memory = memory
-
-    def open(self, id: str) -> OnThreads:
-        """The thread of that name; it exists once something is said in it."""
-        return OnThreads(self._memory.threads.open(id))
 
 
 class AsyncChats:

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from recollect.core.ports import Chore
     from recollect.core.records import WorkUnit
     from recollect.core.scope import Source
-    from recollect.dialogue.api import Sessions, Threads
-    from recollect.dialogue.room import Room
+    from recollect.dialogue.api import Sessions
+    from recollect.dialogue.context import DialogueContext
     from recollect.documents.api import Docs
     from recollect.observer.api import Observer
     from recollect.remember.act import ActContext
@@ -68,7 +68,7 @@ class Rooms:
 
     docs: Callable[[], Docs]
     code: Callable[[], Code]
-    dialogue: Callable[[], Room]
+    dialogue: Callable[[], DialogueContext]
     observer: Callable[[], Observer]
     agent_context: Callable[[Observer], AgentContext]
     chats: Callable[[], Chats]
@@ -405,19 +405,12 @@ class Recollect:
         return Sessions(self.dialogue)
 
     @cached_property
-    def threads(self) -> Threads:
-        """Open conversations, each with its session at hand."""
-        from recollect.dialogue.api import Threads
-
-        return Threads(self.sessions)
-
-    @cached_property
     def chats(self) -> Chats:
         """Chats with a language model that remembers by any provider, and the turns of all of them."""
         return self._rooms.chats()
 
     @cached_property
-    def dialogue(self) -> Room:
+    def dialogue(self) -> DialogueContext:
         """What the room of conversations works with."""
         return self._rooms.dialogue()
 

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from recollect.code.api import Code
     from recollect.core.drafts import Draft
     from recollect.core.ports import Chore
-    from recollect.dialogue.room import Room
+    from recollect.dialogue.context import DialogueContext
     from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
-    from recollect.entities.pipeline import Finder
+    from recollect.entities.finders import Finder
     from recollect.models.port import LanguageModel, Model
     from recollect.observer.api import Observer
     from recollect.recall.channels.dense import DenseChannel
@@ -157,7 +157,7 @@ def _rooms(
             model=model_for("code"),
         )
 
-    def dialogue() -> Room:
+    def dialogue() -> DialogueContext:
         return _dialogue(
             store,
             context(),
@@ -313,7 +313,7 @@ def _chats(
     store: Store,
     reader: Reader,
     writer: Writer,
-    dialogue: Room,
+    dialogue: DialogueContext,
     settings: Settings,
     embedder: Embedder | None,
     model: LanguageModel | None,
@@ -380,13 +380,13 @@ def _dialogue(
     identity: Identity,
     actor: str,
     model: Model | None,
-) -> Room:
+) -> DialogueContext:
     """The room of conversations."""
-    from recollect.dialogue.room import Room
-    from recollect.entities.pipeline import Pipeline
+    from recollect.dialogue.context import DialogueContext
+    from recollect.entities.finders import Pipeline
 
     finders = Pipeline(_finders(settings.names, model))
-    return Room(store, senses, clock, identity, actor, finders=finders, model=model)
+    return DialogueContext(store, senses, clock, identity, actor, finders=finders, model=model)
 
 
 def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
@@ -395,22 +395,22 @@ def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
         raise UnknownChoice("names", setting, NAMES)
     found: dict[str, Finder] = {}
     if "spacy" in setting or setting == "auto":
-        from recollect.entities.spacy import SpacyFinder, installed
+        from recollect.entities.finders import SpacyFinder, installed_model
 
-        if "spacy" in setting or installed() is not None:
+        if "spacy" in setting or installed_model() is not None:
             found["spacy"] = SpacyFinder()
     if "llm" in setting and model is not None:
-        from recollect.entities.llm import ModelFinder
+        from recollect.entities.finders import ModelFinder
 
         found["llm"] = ModelFinder(model("enrichment", None))
     return found
 
 
-def _chores(room: Room, embedder: Embedder | None, observed: list[Chore]) -> list[Chore]:
+def _chores(room: DialogueContext, embedder: Embedder | None, observed: list[Chore]) -> list[Chore]:
     """Every chore there is, in the order they run."""
     from recollect.agent.settle import SettleChore
     from recollect.dialogue.consolidate import ConsolidateChore
-    from recollect.dialogue.enrich import EnrichChore
+    from recollect.dialogue.people import EnrichChore
     from recollect.dialogue.reflect import ReflectChore
     from recollect.tend.expiry import EvictChore, PruneChore
 

@@ -16,7 +16,7 @@ from recollect.app import Recollect
 from recollect.core.chores import WorkBudget
 from recollect.core.errors import SessionNotFound
 from recollect.dialogue.consolidate import consolidate
-from recollect.dialogue.policy import PAGE
+from recollect.dialogue.context import PAGE
 from recollect.store.check import check
 
 EVERY = Filter(statuses=frozenset(Status))

@@ -11,7 +11,7 @@ import pytest
 import recollect
 from conftest import HandClock
 from recollect.app import Recollect
-from recollect.core.errors import InvalidField
+from recollect.core.errors import InvalidField, SessionNotFound
 from recollect.dialogue.episodes import EMPTY, FORGOTTEN, INJECTED, KNOWN, Message
 from recollect.store.check import check
 from recollect.testing.fakes import ScriptedModel, WordEmbedder
@@ -226,10 +226,10 @@ def test_a_late_message_reopens_a_consolidated_session(memory: Recollect) -> Non
     ]
 
 
-def test_a_thread_is_a_session_at_hand(memory: Recollect) -> None:
-    thread = memory.threads.open("t")
-    assert thread.recent() == ()
-    thread.say("one")
-    thread.say("two", role="assistant")
-    assert [one.content for one in thread.recent(1)] == ["two"]
-    assert thread.consolidate().finished
+def test_a_session_begins_with_its_first_message_and_shows_its_last(memory: Recollect) -> None:
+    with pytest.raises(SessionNotFound):
+        memory.sessions.episodes("t")
+    memory.sessions.capture("one", session="t")
+    memory.sessions.capture("two", session="t", role="assistant")
+    assert [one.content for one in memory.sessions.episodes("t", limit=1)] == ["two"]
+    assert memory.sessions.consolidate("t")[0].finished

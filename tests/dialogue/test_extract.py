@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from recollect.app import Recollect
-from recollect.dialogue.extract import Extracted, extract
+from recollect.dialogue.extract import Extracted, extract_facts
 
 
 def facts(memory: Recollect, said: str, role: str = "user") -> list[Extracted]:
     episode = memory.get(memory.sessions.capture(said, session="s", role=role).episodes[0])
-    return extract([episode])
+    return extract_facts([episode])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from recollect.app import Recollect
 from recollect.core.errors import InvalidField
-from recollect.dialogue.imports import read_chats
+from recollect.dialogue.episodes import read_chats
 
 
 def chatgpt(*texts: str) -> dict[str, Any]:

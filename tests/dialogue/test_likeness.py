@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.dialogue.likeness import outdoes
+from recollect.dialogue.facts import outdoes
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from recollect.app import Recollect
 from recollect.core.errors import EntityNotFound, InvalidField, SessionNotFound
-from recollect.dialogue.policy import PAGE
+from recollect.dialogue.context import PAGE
 from recollect.dialogue.tools import Tool
 
 

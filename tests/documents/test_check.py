@@ -10,7 +10,7 @@ import recollect
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.errors import ChangeNotFound, DocumentNotFound, UnknownChoice
-from recollect.documents.specs import requirements, split_sentences
+from recollect.documents.check import read_requirements, split_sentences
 
 SPEC = """# Auth
 
@@ -65,18 +65,18 @@ def put(root: Path, name: str, text: str) -> None:
 
 
 def test_requirements_are_read_with_their_operation_and_without_scenarios() -> None:
-    found = requirements(DELTA)
+    found = read_requirements(DELTA)
     assert [(one.name, one.operation, one.line) for one in found] == [
         ("No retry", "added", 5),
         ("Colours", "added", 8),
         ("Session length", "modified", 13),
         ("Passwords", "removed", 18),
     ]
-    assert requirements(SPEC)[0].text == "A session must end after 30 minutes without use."
+    assert read_requirements(SPEC)[0].text == "A session must end after 30 minutes without use."
 
 
 def test_a_spec_without_requirement_headings_is_read_by_sentences() -> None:
-    found = requirements(
+    found = read_requirements(
         "# Plain\n\nThe client must log in. It is green.\n\n- Users may leave.\n\n```\nmust not count\n```\n"
     )
     assert [one.text for one in found] == ["The client must log in.", "Users may leave."]

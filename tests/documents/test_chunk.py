@@ -4,12 +4,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.documents.chunk import LONGEST, Chunk, chunk
+from recollect.documents.pages import MAX_CHARS, Chunk, split_passages
 from recollect.documents.parse import parse
 
 
 def cut(text: str, **options: int) -> list[Chunk]:
-    return chunk(parse(text), **options)
+    return split_passages(parse(text), **options)
 
 
 def words(text: str, **options: int) -> list[str]:
@@ -53,7 +53,7 @@ def test_headings_in_fences_quotes_and_comments_begin_nothing() -> None:
 def test_front_matter_survives_and_names_the_document() -> None:
     parsed = parse('---\ntitle: "A Guide"\ntags: [x]\n---\n\n# Other\n\nText.\n')
     assert parsed.title == "A Guide"
-    assert chunk(parsed)[0].text.startswith("---\ntitle")
+    assert split_passages(parsed)[0].text.startswith("---\ntitle")
 
 
 def test_long_sections_are_cut_between_paragraphs() -> None:
@@ -107,7 +107,7 @@ def test_a_byte_order_mark_hides_no_heading() -> None:
 
 def test_plain_text_is_cut_by_paragraphs_and_has_no_headings() -> None:
     parsed = parse("# not a heading\n\nText.\n" + SENTENCE * 20, markdown=False)
-    assert {one.path for one in chunk(parsed)} == {()}
+    assert {one.path for one in split_passages(parsed)} == {()}
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\r\n"])
@@ -141,4 +141,4 @@ def test_spans_put_together_are_the_document_and_none_is_too_long(text: str, lon
     assert pieces[-1].end == len(data)
     assert all(0 < len(one.words) <= longest for one in pieces)
     assert all(1 <= one.first_line <= one.last_line for one in pieces)
-    assert LONGEST == 900
+    assert MAX_CHARS == 900

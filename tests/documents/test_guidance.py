@@ -15,8 +15,7 @@ from recollect.app import Recollect
 from recollect.core.errors import InvalidField
 from recollect.core.query import Filter
 from recollect.core.scope import Source, Status, Visibility
-from recollect.documents.guidance.kinds import kind_of
-from recollect.documents.guidance.statements import LONGEST, MOST, take_apart
+from recollect.documents.guidance.statements import MAX_CHARS, MAX_STATEMENTS, classify, split_statements
 from recollect.documents.guidance.teach import Lesson
 
 SECRET = "ghp_" + "x7K2m9Q4" * 4 + "Zr81"
@@ -71,7 +70,7 @@ def memory(root: Path) -> Iterator[Recollect]:
 
 
 def said(text: str) -> list[str]:
-    return [one.text for one in take_apart(text).statements]
+    return [one.text for one in split_statements(text).statements]
 
 
 def of(memory: Recollect, text: str) -> recollect.Memory:
@@ -87,7 +86,7 @@ def counts(lesson: Lesson) -> tuple[int, int, int, int]:
 
 
 def test_a_file_is_taken_apart_into_statements_with_their_headings() -> None:
-    found = {one.text: (one.headings, one.intro, one.first) for one in take_apart(RULES).statements}
+    found = {one.text: (one.headings, one.intro, one.first) for one in split_statements(RULES).statements}
     assert found == {
         "Boats is a service that keeps boats.": (("Boats",), "", 3),
         "run all tests: `make test`": (("Boats", "Commands"), "", 8),
@@ -136,9 +135,11 @@ def test_a_label_that_comes_again_under_other_headings_is_told_with_its_heading(
 
 
 def test_hostile_files_are_bounded() -> None:
-    sheet = take_apart("- rule number one\n" + "".join(f"- rule of number {n}\n" for n in range(MOST + 50)))
-    assert (len(sheet.statements), sheet.left_out) == (MOST, 51)
-    assert len(said("word " * 9_000)[0]) <= LONGEST
+    sheet = split_statements(
+        "- rule number one\n" + "".join(f"- rule of number {n}\n" for n in range(MAX_STATEMENTS + 50))
+    )
+    assert (len(sheet.statements), sheet.left_out) == (MAX_STATEMENTS, 51)
+    assert len(said("word " * 9_000)[0]) <= MAX_CHARS
     for deep in ("- " * 3_000 + "deep rule of rules", "> " * 5_000 + "deep", "<b>" * 9_000, "`" * 9_001, "|" * 9_000):
         assert isinstance(said(deep), list)
     assert said("[" * 20_000) == []
@@ -163,12 +164,14 @@ def test_hostile_files_are_bounded() -> None:
     ],
 )
 def test_a_kind_is_told_by_the_words(text: str, kind: str) -> None:
-    assert kind_of(take_apart(text).statements[0]) == kind
+    assert classify(split_statements(text).statements[0]) == kind
 
 
 def test_under_commands_only_what_names_one_or_says_what_to_do_is_a_recipe() -> None:
-    found = take_apart("## Commands\n\n- The hull meets the water.\n- `hull check` and then sail\n- Update the hull.\n")
-    kinds = [kind_of(one) for one in found.statements]
+    found = split_statements(
+        "## Commands\n\n- The hull meets the water.\n- `hull check` and then sail\n- Update the hull.\n"
+    )
+    kinds = [classify(one) for one in found.statements]
     assert kinds == ["fact", "workflow_recipe", "workflow_recipe"]
 
 
@@ -185,7 +188,7 @@ def test_under_commands_only_what_names_one_or_says_what_to_do_is_a_recipe() -> 
     ],
 )
 def test_a_kind_is_told_by_the_heading_when_the_words_do_not(heading: str, kind: str) -> None:
-    assert kind_of(take_apart(f"## {heading}\n\nThe hull meets the water there.").statements[0]) == kind
+    assert classify(split_statements(f"## {heading}\n\nThe hull meets the water there.").statements[0]) == kind
 
 
 # --- teaching -------------------------------------------------------------------------------------------------------

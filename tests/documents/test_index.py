@@ -239,7 +239,7 @@ def test_secrets_never_reach_the_store(memory: Recollect, root: Path) -> None:
 
 
 def test_ranks_follow_the_links_and_are_not_computed_without_need(memory: Recollect, root: Path) -> None:
-    from recollect.documents.network import relink
+    from recollect.documents.links import relink
 
     memory.docs.index()
     ids = {one.path: one.id for one in memory.docs.list()}

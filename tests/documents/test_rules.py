@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import InvalidField
-from recollect.documents.rules import layout
+from recollect.documents.layout import read_layout
 
 
 def place(path: str, **table: Any) -> tuple[str, str] | None:
-    found = layout(table).place(path)
+    found = read_layout(table).place(path)
     return None if found is None else (found.label, found.type)
 
 
@@ -80,4 +80,4 @@ def test_rules_of_the_user_come_first_and_may_exclude() -> None:
 )
 def test_a_wrong_setting_is_named(table: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidField, match=field):
-        layout(table)
+        read_layout(table)

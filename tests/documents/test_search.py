@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,7 @@ import recollect
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.errors import DocumentNotFound, InvalidField, UnknownChoice
-from recollect.documents.confidence import blend, effective, found
-from recollect.documents.search import search
+from recollect.documents.search import blend, effective_confidence, raise_confidence, search
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.recall import RetrievalContext
 from recollect.recall.recipes import DEFAULT
@@ -122,11 +122,13 @@ def test_what_is_found_together_is_related_most_frequent_first(memory: Recollect
 def test_the_blend_is_that_of_the_design() -> None:
     assert blend(0.5, confidence=1.0, rank=1.0) == pytest.approx(0.5)
     assert blend(0.5, confidence=0.0, rank=0.0) == pytest.approx(0.5 * 0.7 * 0.8)
-    assert found(0.99) == 1.0
-    from datetime import UTC, datetime, timedelta
+    assert raise_confidence(0.99) == 1.0
 
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    assert effective(0.8, last_used=at, now=at - timedelta(hours=5)) == 0.8
+
+def test_a_clock_that_ran_back_adds_no_trust(memory: Recollect) -> None:
+    document = memory.docs.list()[0]
+    assert effective_confidence(document, document.last_used - timedelta(hours=5)) == document.confidence
+    assert effective_confidence(document, document.last_used + timedelta(hours=1)) == document.confidence * 0.995
 
 
 def test_a_document_others_refer_to_wins_over_its_equal(tmp_path: Path, clock: Any) -> None:
@@ -177,6 +179,6 @@ def test_what_a_reranker_read_comes_before_what_it_did_not(memory: Recollect) ->
         store=memory.store,
         reranker=FunctionReranker(prefers_storks),
     )
-    found = search("heron", memory.store, senses, now=memory.hand.at)
-    assert found.matches[0].document.path == "docs/stork.md"
-    assert found.matches[0].relevance == 0.9
+    raise_confidence = search("heron", memory.store, senses, now=memory.hand.at)
+    assert raise_confidence.matches[0].document.path == "docs/stork.md"
+    assert raise_confidence.matches[0].relevance == 0.9

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.core.entities import EntityType, Mention, entity_key
-from recollect.entities.pipeline import Pipeline
-from recollect.entities.resolve import without_overlaps
+from recollect.entities.finders import Pipeline, drop_overlaps
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -64,8 +63,8 @@ def test_of_overlapping_mentions_the_surest_and_then_the_longest_wins() -> None:
         return Mention("x" * (end - start), EntityType.OTHER, start, end, confidence, "t")
 
     short, long, sure, apart = mention(0, 4, 0.5), mention(0, 9, 0.5), mention(3, 6, 0.9), mention(20, 22, 0.1)
-    assert without_overlaps([short, long, apart]) == [long, apart]
-    assert without_overlaps([short, long, sure, apart]) == [sure, apart]
+    assert drop_overlaps([short, long, apart]) == [long, apart]
+    assert drop_overlaps([short, long, sure, apart]) == [sure, apart]
 
 
 @pytest.mark.parametrize(("one", "other"), [("Caroline's", "caroline"), ("@Nora", "nora"), ("ＡＤＡ", "ada")])
@@ -76,4 +75,4 @@ def test_spellings_of_one_name_share_a_key(one: str, other: str) -> None:
 def test_a_name_by_its_shape_alone_is_told_its_sort_by_another_finder() -> None:
     weak = Mention("Zorblax", EntityType.OTHER, 0, 7, 0.5, "rules")
     told = Mention("Zorblax Inc", EntityType.ORGANIZATION, 0, 11, 0.45, "spacy")
-    assert [(one.text, one.type) for one in without_overlaps([weak, told])] == [("Zorblax", EntityType.ORGANIZATION)]
+    assert [(one.text, one.type) for one in drop_overlaps([weak, told])] == [("Zorblax", EntityType.ORGANIZATION)]

@@ -34,7 +34,7 @@ from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.core.text import clean, require_storable
 from recollect.core.turns import Call, Turn, TurnState, Waking
-from recollect.dialogue.policy import SESSION_NAME
+from recollect.dialogue.context import SESSION_NAME
 from recollect.dialogue.tools import Tool, agent_tools
 from recollect.models.port import ChatModel, Heard, Model, Reply
 from recollect.privacy.fence import WORKING_LIMIT, fence_text

@@ -1,29 +1,35 @@
-"""`memory.sessions` and `memory.threads`: conversations as a program meets them. The work is elsewhere."""
+"""`memory.sessions`: conversations as a program meets them. Mostly forwards; the work is in the modules beside."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import SessionNotFound
 from recollect.core.kinds import Kind
-from recollect.core.query import Briefing, Filter
+from recollect.core.query import Briefing, Filter, Query
 from recollect.core.records import Memory
 from recollect.core.sessions import Session
+from recollect.core.tokens import ESTIMATE
+from recollect.dialogue.context import CONTEXT_FACTS, CONTEXT_KINDS, DialogueContext
 from recollect.dialogue.episodes import KNOWN, Captured, Message, capture
-from recollect.dialogue.policy import CONTEXT_FACTS, CONTEXT_KINDS
-from recollect.dialogue.room import Room
+from recollect.dialogue.reflect import latest_reflection
+from recollect.privacy.fence import fence
+from recollect.recall.pack import as_hit
+from recollect.recall.recall import recall
 
 if TYPE_CHECKING:
     from recollect.core.entities import Entity
     from recollect.dialogue.consolidate import Consolidated
-    from recollect.dialogue.context import ContextProvider
-    from recollect.dialogue.imports import Format
+    from recollect.dialogue.episodes import Format
     from recollect.dialogue.people import Profile
     from recollect.dialogue.tools import Tool
+
 
 _BATCH = 500  # messages in one durable write of an import
 
@@ -42,7 +48,7 @@ class Imported:
 class Sessions:
     """Conversations: capture what is said, look back at it, draw facts from it, and give context to the next."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: DialogueContext) -> None:
         self._room = room
         self._provider: ContextProvider | None = None
 
@@ -62,7 +68,7 @@ class Sessions:
         self, path: str | Path, *, format: Format = "auto", progress: Callable[[int, int], None] = lambda done, _: None
     ) -> Imported:
         """Take in an export of ChatGPT or Claude, or lines of JSON. Importing it again adds only what is new."""
-        from recollect.dialogue.imports import read_chats
+        from recollect.dialogue.episodes import read_chats
 
         total = captured = known = 0
         sessions: set[str] = set()
@@ -116,8 +122,6 @@ class Sessions:
     ) -> Briefing:
         """One fenced block for the next call: facts of other sessions that bear on it, and the last reflection."""
         if self._provider is None:
-            from recollect.dialogue.context import ContextProvider
-
             self._provider = ContextProvider(self._room)
         return self._provider.context(prompt, session=session, k=k, kinds=kinds)
 
@@ -135,21 +139,21 @@ class Sessions:
 
     def entity(self, name: str, *, type: str | None = None, limit: int = 20) -> Profile:
         """All that is known of one entity, by name, alias or id."""
-        from recollect.dialogue.people import profile
+        from recollect.dialogue.people import read_profile
 
-        return profile(name, self._room, type=type, limit=limit)
+        return read_profile(name, self._room, type=type, limit=limit)
 
     def merge_entities(self, keep: str, other: str, *, why: str = "") -> Entity:
         """Two names for one."""
-        from recollect.dialogue.people import merge
+        from recollect.dialogue.people import merge_entities
 
-        return merge(keep, other, self._room, why=why)
+        return merge_entities(keep, other, self._room, why=why)
 
     def split_entity(self, name: str, alias: str, *, why: str = "") -> Entity:
         """One name for two."""
-        from recollect.dialogue.people import split
+        from recollect.dialogue.people import split_entity
 
-        return split(name, alias, self._room, why=why)
+        return split_entity(name, alias, self._room, why=why)
 
     # --- tools -----------------------------------------------------------------------------------------------------
 
@@ -166,39 +170,37 @@ class Sessions:
         return consolidator_tools(self._room)
 
 
-class Threads:
-    """Open conversations, each with its session at hand."""
+class ContextProvider:
+    """Before an agent is asked: the few facts of other sessions that bear on the prompt, and the latest reflection, as
+    one fenced block. Nothing from the session itself: the agent has that already."""
 
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
+    def __init__(self, room: DialogueContext) -> None:
+        self._room = room
+        self._secret = os.urandom(16)
+        self._reflection: tuple[int, Memory | None] | None = None
 
-    def open(self, id: str) -> Thread:
-        """The thread of that name; it exists once something is said in it."""
-        return Thread(id, self._sessions)
+    def context(
+        self, prompt: str, *, session: str | None = None, k: int = CONTEXT_FACTS, kinds: frozenset[str] = CONTEXT_KINDS
+    ) -> Briefing:
+        """The block for one prompt: the same facts always stand in the same order, so that prompt caches stay warm."""
+        filter = Filter(kinds=kinds, except_sessions=frozenset({session} if session else ()))
+        found = recall(Query(prompt, k=k, filter=filter, explicit=False), self._room.senses, now=self._room.clock())
+        hits = sorted(found.hits, key=lambda hit: (hit.memory.happened_at, hit.id))
+        if reflection := self._latest():
+            hits.append(as_hit(reflection, reflection.confidence, because="the latest reflection"))
+        text = fence(hits, nonce=self._nonce(session))
+        return replace(found, hits=tuple(hits), text=text, tokens=ESTIMATE.count(text))
 
+    def _latest(self) -> Memory | None:
+        """From the cache, unless a reflection was written or withdrawn since."""
+        count = self._room.store.memories.count(Filter(kinds=frozenset({Kind.REFLECTION})))
+        if self._reflection is None or self._reflection[0] != count:
+            self._reflection = (count, latest_reflection(self._room))
+        return self._reflection[1]
 
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """One conversation."""
-
-    id: str
-    sessions: Sessions
-
-    def say(self, text: str, *, role: str = "user", at: datetime | None = None, id: str | None = None) -> Captured:
-        return self.sessions.capture(text, session=self.id, role=role, at=at, id=id)
-
-    def recent(self, limit: int = 20) -> tuple[Memory, ...]:
-        """The last things said, oldest of them first; nothing when the thread is new."""
-        try:
-            return self.sessions.episodes(self.id, limit=limit)
-        except SessionNotFound:
-            return ()
-
-    def context(self, prompt: str, *, k: int = CONTEXT_FACTS) -> Briefing:
-        return self.sessions.context(prompt, session=self.id, k=k)
-
-    def consolidate(self) -> Consolidated:
-        return self.sessions.consolidate(self.id)[0]
+    def _nonce(self, session: str | None) -> str:
+        """One fence for each session and process: nobody can guess it, and it does not change from call to call."""
+        return blake2b((session or "").encode(), key=self._secret, digest_size=8).hexdigest()
 
 
 def _batches(messages: Iterable[Message]) -> Iterator[list[Message]]:

@@ -1,51 +1,71 @@
-"""The context provider: before an agent is asked, the few facts of other sessions that bear on the prompt, and the
-latest reflection, as one fenced block. Nothing from the session itself: the agent has that already."""
+"""What the room of conversations works with: its numbers, named with unit and reason, and what the wiring hands in."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
-from hashlib import blake2b
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
-from recollect.core.kinds import Kind
-from recollect.core.query import Briefing, Filter, Query
-from recollect.core.records import Memory
-from recollect.core.tokens import ESTIMATE
-from recollect.dialogue.policy import CONTEXT_FACTS, CONTEXT_KINDS
-from recollect.dialogue.reflect import latest_reflection
-from recollect.dialogue.room import Room
-from recollect.privacy.fence import fence
-from recollect.recall.pack import as_hit
-from recollect.recall.recall import recall
+from recollect.core.instants import whole_ms
+from recollect.core.ports import Clock, Identity
+from recollect.entities.finders import Pipeline
+from recollect.models.port import Model
+from recollect.recall.recall import RetrievalContext
+from recollect.remember.act import ActContext
+from recollect.store.store import Store
+
+# --- episodes ---
+PART = 200_000  # characters of one episode; a longer message is kept in several, none of it lost
+SESSION_NAME = 200  # characters of a session's id
+ROLE_NAME = 100  # characters of a speaker's name
+
+# --- consolidation ---
+PAGE = 30  # episodes drawn from at once: what a small model can read, and what a kill may cost
+SAME = 0.75  # shared share of telling words from which two facts say the same
+REJECTED_SAME = 0.6  # the same against rejected facts drawn from the same episodes: a paraphrase must not slip by
+CANDIDATES = 20  # stored facts a new one is compared with
+LOST = 0.3  # confidence left to a fact that another one closed
+FACT_LIMIT = 500  # characters of one fact: a statement, not a story
+FACTS_A_PAGE = 60  # a model that finds more than two facts in every episode is rambling
+GROUNDED = 0.5  # share of a fact's telling words that its episodes must hold
+
+# --- context ---
+CONTEXT_FACTS = 5
+CONTEXT_KINDS = frozenset({"fact"})
+
+# --- reflection ---
+REFLECT_EVERY = timedelta(days=6)
+REFLECT_OVER = timedelta(days=7)
+REFLECT_LEAST = 3  # facts in that time, below which there is nothing to reflect on
+REFLECT_MOST = 200  # items that are read
+
+# --- enrichment ---
+ENRICH_FEW = 2  # entities: with more, a memory is rich enough
+ENRICH_BATCH = 50  # memories a run
+ENRICH_KINDS = ("fact", "episode", "reflection", "decision", "preference")
+
+# --- language model ---
+EXTRACT_TOKENS = 1_500  # of one answer that lists facts
+JUDGE_TOKENS = 600  # of one answer that settles conflicts
+REFLECT_TOKENS = 800
+MODEL_READS = 6_000  # characters of one episode that a model is shown
 
 
-class ContextProvider:
-    """Gives the block for a prompt. Keeps the latest reflection until told that there is a newer one."""
+@dataclass(frozen=True, slots=True)
+class DialogueContext:
+    """Everything a part of the room may need. Cheap to make: models and finders load when first asked."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
-        self._secret = os.urandom(16)
-        self._reflection: tuple[int, Memory | None] | None = None
+    store: Store
+    senses: RetrievalContext
+    clock: Clock
+    identity: Identity
+    actor: str
+    finders: Pipeline = field(default_factory=Pipeline)
+    model: Model | None = None
 
-    def context(
-        self, prompt: str, *, session: str | None = None, k: int = CONTEXT_FACTS, kinds: frozenset[str] = CONTEXT_KINDS
-    ) -> Briefing:
-        """The block for one prompt: the same facts always stand in the same order, so that prompt caches stay warm."""
-        filter = Filter(kinds=kinds, except_sessions=frozenset({session} if session else ()))
-        found = recall(Query(prompt, k=k, filter=filter, explicit=False), self._room.senses, now=self._room.clock())
-        hits = sorted(found.hits, key=lambda hit: (hit.memory.happened_at, hit.id))
-        if reflection := self._latest():
-            hits.append(as_hit(reflection, reflection.confidence, because="the latest reflection"))
-        text = fence(hits, nonce=self._nonce(session))
-        return replace(found, hits=tuple(hits), text=text, tokens=ESTIMATE.count(text))
+    def now(self) -> datetime:
+        """The time to the millisecond, which is what the store keeps."""
+        return whole_ms(self.clock())
 
-    def _latest(self) -> Memory | None:
-        """From the cache, unless a reflection was written or withdrawn since."""
-        count = self._room.store.memories.count(Filter(kinds=frozenset({Kind.REFLECTION})))
-        if self._reflection is None or self._reflection[0] != count:
-            self._reflection = (count, latest_reflection(self._room))
-        return self._reflection[1]
-
-    def _nonce(self, session: str | None) -> str:
-        """One fence for each session and process: nobody can guess it, and it does not change from call to call."""
-        return blake2b((session or "").encode(), key=self._secret, digest_size=8).hexdigest()
+    def hand(self, why: str = "", *, actor: str | None = None) -> ActContext:
+        at = self.now()
+        return ActContext(actor or self.actor, at, self.identity("act", at), why)

@@ -9,27 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from recollect.core.drafts import Draft
 from recollect.core.errors import Tombstoned
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
+from recollect.core.lazy import Lazy
 from recollect.core.ledger import Change
+from recollect.core.likeness import jaccard, overlap
 from recollect.core.links import Link
 from recollect.core.query import Filter, Query
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
-from recollect.core.text import fingerprint
-from recollect.dialogue.extract import Extracted
-from recollect.dialogue.likeness import SPOKEN, counts_on, says_the_same
-from recollect.dialogue.policy import CANDIDATES, LOST, REJECTED_SAME
-from recollect.dialogue.room import Room
-from recollect.dialogue.statements import LASTING
-from recollect.entities.resolve import link
+from recollect.core.text import fingerprint, words
+from recollect.dialogue.context import CANDIDATES, LOST, REJECTED_SAME, SAME, DialogueContext
+from recollect.dialogue.extract import LASTING, Extracted
+from recollect.entities.registry import link_entities
 from recollect.privacy.scan import redact
 from recollect.recall.read import read
 from recollect.recall.recipes import PLAIN_COLUMNS
 from recollect.remember import acts
+from recollect.remember.contradiction import WORDING, Judge, score_wording
 from recollect.remember.remember import remember
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -55,9 +56,9 @@ class Saved:
         )
 
 
-def save(
+def save_facts(
     facts: Sequence[Extracted],
-    room: Room,
+    room: DialogueContext,
     *,
     session: str | None,
     replaces: Mapping[str, Sequence[MemoryId]] | None = None,
@@ -65,23 +66,23 @@ def save(
 ) -> Saved:
     """Save facts in the order of their events. `replaces` names, by content, what a judge says a fact closes."""
     saved = Saved()
-    for fact in _once(facts):
+    for fact in _merge_same_words(facts):
         _save(fact, room, session, saved, (replaces or {}).get(fact.content), source)
     return saved
 
 
-def candidates(content: str, room: Room, *, limit: int = CANDIDATES) -> list[Memory]:
+def find_candidates(content: str, room: DialogueContext, *, limit: int = CANDIDATES) -> list[Memory]:
     """Stored facts, whatever became of them, that share the most words with a statement."""
     store = room.store
     best = store.words.matching(read(Query(content)), _EVERY, weights=PLAIN_COLUMNS, limit=limit)
     return list(store.memories.get_many([one.id for one in best]).memories)
 
 
-def rivals(fact: Extracted, room: Room) -> list[Memory]:
+def find_rivals(fact: Extracted, room: DialogueContext) -> list[Memory]:
     """Open facts that a fact may close: those that fill the same slot, and those it disagrees with in so many words."""
     slotted = list(_in_slot(fact, room))
     known = {one.id for one in slotted}
-    near = [one for one in candidates(fact.content, room) if one.status in OPEN and one.id not in known]
+    near = [one for one in find_candidates(fact.content, room) if one.status in OPEN and one.id not in known]
     alike = [
         one
         for one in near
@@ -90,7 +91,7 @@ def rivals(fact: Extracted, room: Room) -> list[Memory]:
     return [*slotted, *alike]
 
 
-def _once(facts: Sequence[Extracted]) -> list[Extracted]:
+def _merge_same_words(facts: Sequence[Extracted]) -> list[Extracted]:
     """The first level: the same words in one batch are one fact with the episodes of all of them."""
     found: dict[str, Extracted] = {}
     for fact in facts:
@@ -105,13 +106,13 @@ def _once(facts: Sequence[Extracted]) -> list[Extracted]:
 
 def _save(
     fact: Extracted,
-    room: Room,
+    room: DialogueContext,
     session: str | None,
     saved: Saved,
     judged: Sequence[MemoryId] | None,
     source: Source,
 ) -> None:
-    near = candidates(fact.content, room)
+    near = find_candidates(fact.content, room)
     twin = _twin(fact, near, room)
     if twin is not None:
         if twin.status is Status.REJECTED:
@@ -122,7 +123,7 @@ def _save(
         else:
             saved.known.append(twin.id)
         return
-    closes = _closing(fact, room, judged)
+    closes = _find_closed(fact, room, judged)
     try:
         added = _add(fact, room, session, source)
     except Tombstoned:
@@ -133,7 +134,7 @@ def _save(
         saved.closed.append(_close(old, added, room))
 
 
-def _twin(fact: Extracted, near: Sequence[Memory], room: Room) -> Memory | None:
+def _twin(fact: Extracted, near: Sequence[Memory], room: DialogueContext) -> Memory | None:
     """The stored fact that a new one repeats: an open one that says the same, or any drawn from the same episodes."""
     for one in near:
         alike = says_the_same(fact.content, one.content)
@@ -143,7 +144,9 @@ def _twin(fact: Extracted, near: Sequence[Memory], room: Room) -> Memory | None:
             one.status is Status.REJECTED and says_the_same(fact.content, one.content, at_least=REJECTED_SAME)
         ):
             evidence = {
-                link.target for link in room.store.links.from_(one.id) if link.relation is Relation.DERIVED_FROM
+                link_entities.target
+                for link_entities in room.store.links.from_(one.id)
+                if link_entities.relation is Relation.DERIVED_FROM
             }
             if evidence & set(fact.episodes):
                 return one
@@ -157,14 +160,14 @@ def _fills_anew(fact: Extracted, known: Memory) -> bool:
     )
 
 
-def _closing(fact: Extracted, room: Room, judged: Sequence[MemoryId] | None) -> list[Memory]:
+def _find_closed(fact: Extracted, room: DialogueContext, judged: Sequence[MemoryId] | None) -> list[Memory]:
     """The open facts that this one and they cannot both hold. A judge's word counts; without one, the slot and the
     plain disagreement of two lasting statements do, and so does a running total. Two events close nothing."""
     if judged is not None:
         return [one for one in room.store.memories.get_many(list(judged)).memories if one.status in OPEN]
     return [
         one
-        for one in rivals(fact, room)
+        for one in find_rivals(fact, room)
         if one.attributes.get("slot") == fact.slot != ""
         or (fact.sort in LASTING and _sort(one) in LASTING)
         or counts_on(fact.content, one.content)
@@ -175,7 +178,7 @@ def _sort(memory: Memory) -> str:
     return next((tag for tag in memory.tags if tag in LASTING), "")
 
 
-def _in_slot(fact: Extracted, room: Room) -> list[Memory]:
+def _in_slot(fact: Extracted, room: DialogueContext) -> list[Memory]:
     if not fact.slot:
         return []
     return [one for one in room.store.memories.having("slot", [fact.slot]) if one.status in OPEN]
@@ -185,10 +188,10 @@ def _same_speaker(one: str, other: str) -> bool:
     return one.partition(":")[0] == other.partition(":")[0]
 
 
-def _add(fact: Extracted, room: Room, session: str | None, source: Source) -> Memory:
+def _add(fact: Extracted, room: DialogueContext, session: str | None, source: Source) -> Memory:
     now = room.now()
     mentions = room.finders.find(redact(fact.content).text)
-    entities = link([mentions], room.store, now=now, identity=room.identity)[0]
+    entities = link_entities([mentions], room.store, now=now, identity=room.identity)[0]
     draft = Draft(
         fact.content,
         kind=Kind.FACT,
@@ -213,10 +216,10 @@ def _add(fact: Extracted, room: Room, session: str | None, source: Source) -> Me
     return receipts[0].memory
 
 
-def _said_again(known: Memory, fact: Extracted, room: Room, session: str | None) -> None:
+def _said_again(known: Memory, fact: Extracted, room: DialogueContext, session: str | None) -> None:
     """A repeated fact gains its new evidence, and is as fresh as its last saying."""
     store, hand = room.store, room.hand("said again", actor=ACTOR)
-    cited = {link.target for link in store.links.from_(known.id)}
+    cited = {link_entities.target for link_entities in store.links.from_(known.id)}
     new = [episode for episode in fact.episodes if episode not in cited]
     if not new:
         return
@@ -235,7 +238,7 @@ def _said_again(known: Memory, fact: Extracted, room: Room, session: str | None)
     store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
 
 
-def _close(old: Memory, new: Memory, room: Room) -> MemoryId:
+def _close(old: Memory, new: Memory, room: DialogueContext) -> MemoryId:
     """Of two facts that cannot both hold, the later one stays, in whichever order they arrived."""
     hand = room.hand("another fact took its place", actor=ACTOR)
     stays, goes = (new, old) if new.happened_at >= old.happened_at else (old, new)
@@ -244,3 +247,117 @@ def _close(old: Memory, new: Memory, room: Room) -> MemoryId:
         return goes.id
     acts.supersede(room.store, goes.id, hand, by=stays, until=stays.happened_at, confidence=LOST)
     return goes.id
+
+
+# --- do two things said in conversation say the same, or exclude each other? ----------------------------------------
+
+_FILLER = frozenset(
+    "a an the i i'm im me my mine we our us you your he she it its they them their this that these those is are "
+    "was were be been being am do does did has have had will would can could should shall may might must to of in "
+    "on at for with by from and or but so as if then than there here just really very also too now actually about "
+    "into up out s t m ve d ll re user said".split()
+)
+
+
+@lru_cache(maxsize=4096)
+def telling_words(text: str) -> frozenset[str]:
+    """The words of a statement that carry it, without endings that only grammar needs."""
+    found = {_stem(word) for word in words(text) if word not in _FILLER}
+    return frozenset(found or words(text))
+
+
+def likeness(one: str, other: str) -> float:
+    """The share of telling words that two statements have in common."""
+    return jaccard(telling_words(one), telling_words(other))
+
+
+def says_the_same(one: str, other: str, *, at_least: float = SAME) -> bool:
+    """Alike enough, and not in conflict: a statement with another number says something else."""
+    return (
+        likeness(one, other) >= at_least and _numbers(one) == _numbers(other) and not WORDING.judge(one, other).excludes
+    )
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if word.isdigit())
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "es", "s"):
+        if len(word) > len(ending) + 3 and word.endswith(ending):
+            return word[: -len(ending)]
+    return word
+
+
+# --- running totals ------------------------------------------------------------------------------------------------
+
+_SPAN = (
+    r"for (?:about |around |over |almost |nearly )?(?:\d{1,4}|an?|two|three|four|five|six|seven|eight|nine|ten|several)"
+)
+_GROWS = Lazy(
+    r"\b(?:so far|by now|now|already|currently|in total|total of|total|to date|as of|brings (?:my|our|the)|up to|since|"
+    + _SPAN
+    + r" (?:day|week|month|year)s?)\b"
+)
+_PERFECT = Lazy(r"\b(?:i've|i’ve|we've|we’ve|i have|we have|i own|i lead|my \w+ (?:is|are|has|have))\b")
+_NUMBERS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen twenty thirty forty "
+    "fifty first second third fourth fifth sixth seventh eighth ninth tenth once twice".split()
+)
+_CUES = frozenset(
+    "far already currently total date since count brings about around over almost nearly day days week weeks month "
+    "months year years hour hours time times recently lately new ve been got get have had just some few all".split()
+)
+_MAX_WORDS = 35  # words; a longer statement counts several things
+_LOOK_AHEAD = 3  # words behind a number that may say what is counted
+_MIN_SHARED = 2  # shared telling words, where both have as many
+_SHARE = 0.4  # of the shorter statement's telling words
+
+
+def read_numbers(text: str) -> frozenset[str]:
+    """The numbers a statement holds, in digits or in words; what a number word is part of does not count."""
+    said = words(text)
+    return frozenset(word for word in said if word in _NUMBERS or word[0].isdigit())
+
+
+def outdoes(new: str, old: str) -> bool:
+    """Is `new` a running total of what `old` counted, with another number?
+
+    A running total holds a number and says that it still grows. What is counted stands behind the number, and enough of
+    the words around are shared.
+    """
+    if _GROWS.search(new) is None or (_GROWS.search(old) is None and _PERFECT.search(old) is None):
+        return False
+    if max(len(words(new)), len(words(old))) > _MAX_WORDS:
+        return False
+    fresh, gone = read_numbers(new), read_numbers(old)
+    if not fresh or not gone or fresh & gone or not _counted_things(new) & _counted_things(old):
+        return False
+    mine, theirs = _topic(new), _topic(old)
+    fewest = min(len(mine), len(theirs))
+    return len(mine & theirs) >= max(1, min(_MIN_SHARED, fewest)) and overlap(mine, theirs) >= _SHARE
+
+
+def counts_on(one: str, other: str) -> bool:
+    """Do two statements count the same things? Which of them is the later is seen when one is closed."""
+    return outdoes(one, other) or outdoes(other, one)
+
+
+def _score_spoken(new: str, old: str) -> tuple[float, tuple[str, ...]]:
+    score, reasons = score_wording(new, old)
+    return (1.0, ("another count of the same things",)) if not score and counts_on(new, old) else (score, reasons)
+
+
+SPOKEN = Judge("spoken", _score_spoken, warn=1.0, reject=1.0)
+
+
+def _counted_things(text: str) -> frozenset[str]:
+    """What stands behind the numbers of a statement: the things it counts."""
+    said = words(text)
+    places = [place for place, word in enumerate(said) if word in _NUMBERS or word[0].isdigit()]
+    behind = {word for place in places for word in said[place + 1 : place + 1 + _LOOK_AHEAD]}
+    return frozenset(stem for word in behind if len(word) > 2 for stem in telling_words(word))
+
+
+def _topic(text: str) -> frozenset[str]:
+    return frozenset(word for word in telling_words(text) if word not in _NUMBERS | _CUES and not word[0].isdigit())

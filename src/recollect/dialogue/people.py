@@ -1,4 +1,5 @@
-"""Entities by hand: find one by any of its names, see what is known, merge two that are one, split one that is two.
+"""Entities: find one by any of its names, see what is known, merge two that are one, split one that is two; at night,
+search memories that name few.
 
 A merge only points one entity at the other, so that splitting takes it back without loss.
 """
@@ -6,14 +7,17 @@ A merge only points one entity at the other, so that splitting takes it back wit
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
-from recollect.core.errors import AmbiguousEntity, EntityNotFound, InvalidField
+from recollect.core.errors import AmbiguousEntity, BudgetSpent, EntityNotFound, InvalidField, ModelDown, ModelWrong
 from recollect.core.ledger import Action, Change
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, choose
 from recollect.core.text import clean, require_storable
-from recollect.dialogue.room import Room
+from recollect.dialogue.context import ENRICH_BATCH, ENRICH_FEW, ENRICH_KINDS, DialogueContext
+from recollect.entities.registry import link_entities
 from recollect.remember import acts
 
 _MOST_MOVED = 10_000  # memories looked at when an alias becomes an entity of its own
@@ -28,7 +32,7 @@ class Profile:
     memories: tuple[Memory, ...]
 
 
-def find(given: str, room: Room, *, type: str | None = None) -> Entity:
+def find_entity(given: str, room: DialogueContext, *, type: str | None = None) -> Entity:
     """The one entity that goes by a name or id; what it was merged into when it was."""
     store = room.store
     if given.startswith("ent_"):
@@ -43,17 +47,17 @@ def find(given: str, room: Room, *, type: str | None = None) -> Entity:
     return next(iter(roots.values()))
 
 
-def profile(given: str, room: Room, *, type: str | None = None, limit: int = 20) -> Profile:
+def read_profile(given: str, room: DialogueContext, *, type: str | None = None, limit: int = 20) -> Profile:
     """All that is known of an entity."""
-    entity = find(given, room, type=type)
+    entity = find_entity(given, room, type=type)
     group = room.store.entities.group([entity.id])
     merged = tuple(one for one in group if one.id != entity.id)
     return Profile(entity, merged, tuple(_memories([one.id for one in group], room)[:limit]))
 
 
-def merge(keep: str, other: str, room: Room, *, why: str = "") -> Entity:
+def merge_entities(keep: str, other: str, room: DialogueContext, *, why: str = "") -> Entity:
     """Two names for one: `other` and whatever was merged into it belong to `keep` from now on."""
-    one, two = find(keep, room), find(other, room)
+    one, two = find_entity(keep, room), find_entity(other, room)
     if one.id == two.id:
         raise InvalidField("entity", f"{keep!r} and {other!r} are one already")
     store = room.store
@@ -66,9 +70,9 @@ def merge(keep: str, other: str, room: Room, *, why: str = "") -> Entity:
     return store.entities.get(one.id)
 
 
-def split(given: str, alias: str, room: Room, *, why: str = "") -> Entity:
+def split_entity(given: str, alias: str, room: DialogueContext, *, why: str = "") -> Entity:
     """One name for two: what goes by `alias` is an entity of its own from now on, with the memories that name it."""
-    whole, key = find(given, room), entity_key(alias)
+    whole, key = find_entity(given, room), entity_key(alias)
     store = room.store
     if key == entity_key(whole.name) or key not in {entity_key(name) for name in whole.aliases}:
         raise InvalidField(
@@ -86,9 +90,9 @@ def split(given: str, alias: str, room: Room, *, why: str = "") -> Entity:
     return store.entities.get(own.id)
 
 
-def describe(given: str, summary: str, room: Room, *, type: str | None = None) -> Entity:
+def describe_entity(given: str, summary: str, room: DialogueContext, *, type: str | None = None) -> Entity:
     """Say in a few words who or what an entity is."""
-    entity = find(given, room)
+    entity = find_entity(given, room)
     text = clean(require_storable(summary, "summary"))[0]
     chosen = entity.type if type is None else choose(EntityType, type, "type")
     with room.store.engine.write():
@@ -96,7 +100,7 @@ def describe(given: str, summary: str, room: Room, *, type: str | None = None) -
     return room.store.entities.get(entity.id)
 
 
-def _root(entity: Entity, room: Room) -> Entity:
+def _root(entity: Entity, room: DialogueContext) -> Entity:
     seen = {entity.id}
     while entity.merged_into is not None and entity.merged_into not in seen:
         seen.add(entity.merged_into)
@@ -104,18 +108,18 @@ def _root(entity: Entity, room: Room) -> Entity:
     return room.store.entities.get(entity.id)
 
 
-def _memories(ids: list[EntityId], room: Room) -> list[Memory]:
+def _memories(ids: list[EntityId], room: DialogueContext) -> list[Memory]:
     mentioning = room.store.memories.having("entity", ids, limit=_MOST_MOVED)
     found = [one for one in mentioning if one.status in SHOWN]
     return sorted(found, key=lambda one: (one.happened_at, one.id), reverse=True)
 
 
-def _made(alias: str, whole: Entity, room: Room) -> Entity:
+def _made(alias: str, whole: Entity, room: DialogueContext) -> Entity:
     now = room.now()
     return Entity(EntityId(room.identity("ent", now)), whole.project, alias.strip(), whole.type, now)
 
 
-def _move(whole: Entity, own: Entity, key: str, room: Room) -> None:
+def _move(whole: Entity, own: Entity, key: str, room: DialogueContext) -> None:
     """Memories that name only the alias go with it; those that name both mention both."""
     main = entity_key(whole.name)
     for memory in _memories([whole.id], room):
@@ -125,7 +129,69 @@ def _move(whole: Entity, own: Entity, key: str, room: Room) -> None:
             acts.annotate(room.store, memory.id, room.hand("entity split"), entities=(*stays, own.id))
 
 
-def _tell(action: Action, before: dict[str, str], after: dict[str, str], why: str, room: Room) -> None:
+def _tell(action: Action, before: dict[str, str], after: dict[str, str], why: str, room: DialogueContext) -> None:
     hand = room.hand(why)
     change = Change(action, None, hand.why, before, after)
     room.store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
+
+
+# --- enrichment -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichChore:
+    """Looks for names in memories that have few, with every finder there is, newest first, each once for each set."""
+
+    room: DialogueContext
+    name: str = "enrich"
+
+    def plan(self, now: datetime, *, due: bool) -> Plan:
+        if not due:
+            return Plan(self.name)
+        found = self._waiting()
+        return Plan(self.name, tuple(Step(one.id, f"{len(one.entities)} entities") for one in found), len(found))
+
+    def apply(self, plan: Plan, budget: WorkBudget) -> Done:
+        looked, added, notes = 0, 0, []
+        for memory in self._waiting():
+            if not budget.allows():
+                break
+            try:
+                added += self._enriched(memory)
+            except (ModelDown, BudgetSpent) as error:
+                notes.append(str(error))
+                return Done(self.name, looked, plan.total - looked, tuple(notes), {"entities": added}, failed=True)
+            except ModelWrong as error:
+                notes.append(f"{memory.id}: {error}")
+                self._stamp(memory)
+            looked += 1
+            budget.take()
+        return Done(self.name, looked, max(0, plan.total - looked), tuple(notes), {"entities": added})
+
+    def _waiting(self) -> list[Memory]:
+        store = self.room.store
+        ids = store.entities.with_few(
+            kinds=ENRICH_KINDS,
+            most=ENRICH_FEW,
+            strategy=self.room.finders.names,
+            limit=ENRICH_BATCH,
+        )
+        return list(store.memories.get_many(ids).memories)
+
+    def _enriched(self, memory: Memory) -> int:
+        """Search outside the transaction, write inside; how many entities were new."""
+        mentions = self.room.finders.find(memory.content, "accurate")
+        store = self.room.store
+        with store.engine.write():
+            found = link_entities([mentions], store, now=self.room.now(), identity=self.room.identity)[0]
+            current = store.memories.get(memory.id)
+            new = [id for id in found if id not in current.entities]
+            if new:
+                hand = self.room.hand("entities found", actor="enrichment")
+                acts.annotate(store, memory.id, hand, entities=(*current.entities, *new))
+            store.entities.stamp([memory.id], strategy=self.room.finders.names, at=self.room.now())
+        return len(new)
+
+    def _stamp(self, memory: Memory) -> None:
+        with self.room.store.engine.write():
+            self.room.store.entities.stamp([memory.id], strategy=self.room.finders.names, at=self.room.now())

@@ -21,8 +21,14 @@ from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Source, Status
 from recollect.core.text import clean, excerpt
-from recollect.dialogue.policy import REFLECT_EVERY, REFLECT_LEAST, REFLECT_MOST, REFLECT_OVER, REFLECT_TOKENS
-from recollect.dialogue.room import Room
+from recollect.dialogue.context import (
+    REFLECT_EVERY,
+    REFLECT_LEAST,
+    REFLECT_MOST,
+    REFLECT_OVER,
+    REFLECT_TOKENS,
+    DialogueContext,
+)
 from recollect.models.port import LanguageModel
 from recollect.privacy.fence import defuse
 from recollect.remember.remember import remember
@@ -33,7 +39,7 @@ _NAMED = 5  # of anything listed in a composed one
 _SHORT = 120  # characters of a fact quoted in a composed one
 
 
-def latest_reflection(room: Room) -> Memory | None:
+def latest_reflection(room: DialogueContext) -> Memory | None:
     """The last reflection that stands, if there is one."""
     found = room.store.memories.page(Filter(kinds=frozenset({Kind.REFLECTION})), limit=1)
     return next(iter(found.memories), None)
@@ -43,7 +49,7 @@ def latest_reflection(room: Room) -> Memory | None:
 class ReflectChore:
     """Reflects when its hour has come, not more than once in six days, and only on enough facts."""
 
-    room: Room
+    room: DialogueContext
     name: str = "reflect"
 
     def plan(self, now: datetime, *, due: bool) -> Plan:
@@ -78,11 +84,11 @@ class ReflectChore:
 
     def _written(self, facts: Sequence[Memory], others: Sequence[Memory]) -> tuple[str, tuple[str, ...]]:
         if self.room.model is None:
-            return composed(facts, self.room), ()
+            return compose(facts, self.room), ()
         try:
-            return written(facts, others, self.room.model("reflection", None)), ()
+            return write_with_model(facts, others, self.room.model("reflection", None)), ()
         except ModelWrong as error:
-            return composed(facts, self.room), (f"{error} Composed by rule instead.",)
+            return compose(facts, self.room), (f"{error} Composed by rule instead.",)
 
     def _facts(self, now: datetime) -> list[Memory]:
         return self._recent(now, Kind.FACT, REFLECT_MOST)
@@ -95,7 +101,7 @@ class ReflectChore:
         return [one for one in found.memories if one.created_at > now - REFLECT_OVER]
 
 
-def written(facts: Sequence[Memory], others: Sequence[Memory], model: LanguageModel) -> str:
+def write_with_model(facts: Sequence[Memory], others: Sequence[Memory], model: LanguageModel) -> str:
     """What a language model makes of the week."""
     lines = [f"{n}. {defuse(excerpt(one.content, 400))}" for n, one in enumerate((*facts, *others), start=1)]
     text = clean(model.text("\n".join(lines), system=_PROMPT.read_text(encoding="utf-8"), most=REFLECT_TOKENS).text)[0]
@@ -104,7 +110,7 @@ def written(facts: Sequence[Memory], others: Sequence[Memory], model: LanguageMo
     return text
 
 
-def composed(facts: Sequence[Memory], room: Room) -> str:
+def compose(facts: Sequence[Memory], room: DialogueContext) -> str:
     """The week from what the facts say of themselves. The same facts always give the same words."""
     ids = Counter(entity for fact in facts for entity in fact.entities)
     named = [

@@ -18,10 +18,9 @@ from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Source
 from recollect.dialogue import facts as saving
+from recollect.dialogue.context import FACTS_A_PAGE, LOST, PAGE, DialogueContext
 from recollect.dialogue.extract import Extracted
-from recollect.dialogue.people import profile
-from recollect.dialogue.policy import FACTS_A_PAGE, LOST, PAGE
-from recollect.dialogue.room import Room
+from recollect.dialogue.people import read_profile
 from recollect.models.schema import misfit
 from recollect.privacy.fence import fence
 from recollect.recall.pack import as_hit
@@ -59,7 +58,7 @@ _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
 
 
-def agent_tools(room: Callable[[], Room]) -> tuple[Tool, ...]:
+def agent_tools(room: Callable[[], DialogueContext]) -> tuple[Tool, ...]:
     """The tools of an assistant. The room is asked for when one is called, not before."""
     hands = _AgentHands(room)
     return (
@@ -98,11 +97,11 @@ def agent_tools(room: Callable[[], Room]) -> tuple[Tool, ...]:
 
 
 class _AgentHands:
-    def __init__(self, room: Callable[[], Room]) -> None:
+    def __init__(self, room: Callable[[], DialogueContext]) -> None:
         self._enter = room
 
     @property
-    def _room(self) -> Room:
+    def _room(self) -> DialogueContext:
         return self._enter()
 
     def search_memory(self, given: Arguments) -> Mapping[str, Any]:
@@ -140,7 +139,7 @@ class _AgentHands:
         }
 
     def get_entity_info(self, given: Arguments) -> Mapping[str, Any]:
-        known = profile(given["name"], self._room, type=given.get("type"))
+        known = read_profile(given["name"], self._room, type=given.get("type"))
         hits = [as_hit(memory, memory.confidence) for memory in known.memories]
         return {
             "id": known.entity.id,
@@ -169,7 +168,7 @@ _FACT = {
 }
 
 
-def consolidator_tools(room: Room) -> tuple[Tool, ...]:
+def consolidator_tools(room: DialogueContext) -> tuple[Tool, ...]:
     """The tools of an agent that consolidates sessions. Not for the assistant."""
     hands = _ConsolidatorHands(room)
     session = _schema(["session"], session=_TEXT)
@@ -206,7 +205,7 @@ def consolidator_tools(room: Room) -> tuple[Tool, ...]:
 
 
 class _ConsolidatorHands:
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: DialogueContext) -> None:
         self._room = room
 
     def is_session_consolidated(self, given: Arguments) -> Mapping[str, Any]:
@@ -228,12 +227,16 @@ class _ConsolidatorHands:
             raise InvalidField("facts", f"{len(given['facts'])} of them; at most {FACTS_A_PAGE} are taken at once")
         told = [self._told(fact, session.id) for fact in given["facts"]]
         with self._room.store.engine.write():
-            saved = saving.save(told, self._room, session=session.id, replaces={fact.content: [] for fact in told})
+            saved = saving.save_facts(
+                told, self._room, session=session.id, replaces={fact.content: [] for fact in told}
+            )
         return {"added": saved.added, "known": saved.known, "refused": saved.refused}
 
     def detect_conflicts(self, given: Arguments) -> Mapping[str, Any]:
         fact = self._fact(given["id"])
-        near = [one for one in saving.candidates(fact.content, self._room) if one.id != fact.id and one.status in SHOWN]
+        near = [
+            one for one in saving.find_candidates(fact.content, self._room) if one.id != fact.id and one.status in SHOWN
+        ]
         return {
             "memory": _fenced([as_hit(one, one.confidence) for one in near[:PAGE]]),
             "ids": [one.id for one in near[:PAGE]],

@@ -13,9 +13,8 @@ from recollect.core.chores import quiet
 from recollect.core.documents import Document, Related
 from recollect.core.errors import StoreError
 from recollect.core.ports import Clock, Identity
-from recollect.documents.confidence import effective
-from recollect.documents.rules import Layout, layout
-from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, search
+from recollect.documents.layout import Layout, read_layout
+from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, effective_confidence, search
 from recollect.recall.recall import RetrievalContext
 from recollect.remember.act import ActContext
 from recollect.store.store import Store
@@ -57,7 +56,7 @@ class Docs:
     @cached_property
     def layout(self) -> Layout:
         """Where documents are and what they are, as configured."""
-        return layout(self._settings)
+        return read_layout(self._settings)
 
     @property
     def base(self) -> Path:
@@ -122,9 +121,9 @@ class Docs:
 
     def related(self, path: str, *, limit: int = 5) -> list[Related]:
         """The documents most often found together with one."""
-        from recollect.documents.check import found_document
+        from recollect.documents.check import find_document
 
-        return self._store.documents.related(found_document(path, self.base, self._store).id, limit=max(0, limit))
+        return self._store.documents.related(find_document(path, self.base, self._store).id, limit=max(0, limit))
 
     def list(self, *, label: str | None = None, type: str | None = None) -> list[Document]:
         """The documents that are indexed, by path."""
@@ -136,15 +135,15 @@ class Docs:
 
     def confidence(self, document: Document) -> float:
         """How far a document is trusted now."""
-        return effective(document.confidence, last_used=document.last_used, now=self._clock())
+        return effective_confidence(document, self._clock())
 
     def gc(self, *, dry_run: bool = False, progress: Callable[[int, int], None] = quiet) -> GcPlan:
         """Drop passages that repeat newer ones and prune documents nobody needs; with `dry_run` only tell."""
-        from recollect.documents.gc import apply, plan
+        from recollect.documents.gc import apply_gc, plan_gc
 
-        planned = plan(self._store, now=self._clock())
+        planned = plan_gc(self._store, now=self._clock())
         if not dry_run and (planned.repeats or planned.stale):
-            apply(planned, self._store, self._hand(), identity=self._identity, progress=progress)
+            apply_gc(planned, self._store, self._hand(), identity=self._identity, progress=progress)
         return planned
 
     def check(
@@ -186,18 +185,18 @@ class Docs:
         """Teach what CLAUDE.md, AGENTS.md, .cursorrules, MEMORY.md and their like say, as typed memories; without paths
         those of the whole project. Running it again changes only what the files changed; with `retire`, statements
         that are gone from them expire."""
-        from recollect.documents.guidance.find import gather
+        from recollect.documents.guidance.find import find_guidance
         from recollect.documents.guidance.teach import teach
 
         home = self.base if base is None else Path(os.path.realpath(base))
-        found = gather(home, [Path(path) for path in paths])
+        found = find_guidance(home, [Path(path) for path in paths])
         return teach(
             found, self._store, self._hand(), identity=self._identity, root=home, retire=retire, dry_run=dry_run
         )
 
     def _noted(self, found: Found) -> Found:
         """Count the use. A store that cannot be written still answers."""
-        from recollect.documents.use import note_use
+        from recollect.documents.search import note_use
 
         if self._store.engine.read_only:
             return found

@@ -5,22 +5,22 @@ somewhere? Reads files and the store, changes nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.documents import Document
 from recollect.core.errors import ChangeNotFound, DocumentNotFound
-from recollect.documents.links import file_candidates, resolve_all
-from recollect.documents.network import catalogue_of, reference_of
-from recollect.documents.parse import parse
-from recollect.documents.read import Unreadable, text_of
-from recollect.documents.specs import Requirement, requirements, statements
+from recollect.documents.links import as_reference, file_candidates, make_catalogue, resolve_all
+from recollect.documents.pages import Unreadable, read_text
+from recollect.documents.parse import Heading, Parsed, parse
 from recollect.remember.contradiction import Judge, Judgement
+from recollect.remember.opposition import split_sentences
 from recollect.store.store import Store
 
-_MOST_PAIRS = 200_000  # of two documents that are compared with each other
-_HOMES = ("cyberk-flow", "openspec", ".")
+_MAX_PAIRS = 200_000  # of two documents that are compared with each other
+_SPEC_HOMES = ("cyberk-flow", "openspec", ".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def check_change(
     change: str, base: Path, judge: Judge, *, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Checked:
     """Hold the ADDED and MODIFIED requirements of a change against the canonical specs of the same name."""
-    folder, home = _change(change, base)
+    folder, home = _find_change(change, base)
     deltas = sorted(path for path in (folder / "specs").rglob("*.md") if path.is_file())
     conflicts: list[Conflict] = []
     notes: list[str] = []
@@ -83,14 +83,14 @@ def check_change(
         canonical = home / "specs" / delta.relative_to(folder / "specs")
         progress(number, len(deltas))
         try:
-            claims = requirements(text_of(delta))
-            known = requirements(text_of(canonical)) if canonical.is_file() else []
+            claims = read_requirements(read_text(delta))
+            known = read_requirements(read_text(canonical)) if canonical.is_file() else []
         except Unreadable as trouble:
             notes.append(f"{_shown(delta, base)}: {trouble.reason}")
             continue
         if not canonical.is_file():
             notes.append(f"{_shown(delta, base)}: a new spec, nothing to hold it against")
-        for one, other in _comparable(claims, known):
+        for one, other in _pair_requirements(claims, known):
             pairs += 1
             judgement = _judge_requirements(one, other, judge)
             if judgement.level != "allow":
@@ -100,9 +100,9 @@ def check_change(
     return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
 
 
-def _change(given: str, base: Path) -> tuple[Path, Path]:
+def _find_change(given: str, base: Path) -> tuple[Path, Path]:
     """The directory of a change and the directory whose `specs/` it changes."""
-    tried = [Path(given), base / given, *(base / home / "changes" / given for home in _HOMES)]
+    tried = [Path(given), base / given, *(base / home / "changes" / given for home in _SPEC_HOMES)]
     for folder in tried:
         if (folder / "specs").is_dir():
             resolved = Path(os.path.realpath(folder))
@@ -113,11 +113,11 @@ def _change(given: str, base: Path) -> tuple[Path, Path]:
 
 def changes_under_way(base: Path) -> list[str]:
     """The changes of a project that are not archived yet."""
-    folders = [folder for home in _HOMES for folder in sorted((base / home / "changes").glob("*"))]
+    folders = [folder for home in _SPEC_HOMES for folder in sorted((base / home / "changes").glob("*"))]
     return [str(folder) for folder in folders if folder.name != "archive" and (folder / "specs").is_dir()]
 
 
-def _comparable(
+def _pair_requirements(
     claims: Sequence[Requirement], known: Sequence[Requirement]
 ) -> Iterator[tuple[Requirement, Requirement]]:
     """Each new statement with each that will still hold: what is removed, or replaced by the claim itself, will not."""
@@ -158,7 +158,7 @@ def check_documents(paths: Sequence[str], base: Path, judge: Judge) -> Checked:
         if not file.is_file():
             raise DocumentNotFound(path)
         try:
-            found = statements(parse(text_of(file)))
+            found = normative_sentences(parse(read_text(file)))
         except Unreadable as trouble:
             notes.append(f"{path}: {trouble.reason}")
             continue
@@ -167,8 +167,8 @@ def check_documents(paths: Sequence[str], base: Path, judge: Judge) -> Checked:
     pairs = 0
     for place, (_, claims) in enumerate(stated):
         for _, known in stated[place + 1 :]:
-            if pairs + len(claims) * len(known) > _MOST_PAIRS:
-                notes.append(f"more than {_MOST_PAIRS:,} pairs of sentences: the rest was not compared")
+            if pairs + len(claims) * len(known) > _MAX_PAIRS:
+                notes.append(f"more than {_MAX_PAIRS:,} pairs of sentences: the rest was not compared")
                 return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
             pairs += len(claims) * len(known)
             conflicts += [
@@ -194,11 +194,11 @@ def check_links(store: Store, base: Path, specs: str) -> Checked:
     """The references of all documents that lead nowhere."""
     documents = [one for one in store.documents.every() if one.state == "live"]
     by_id = {document.id: document for document in documents}
-    catalogue = catalogue_of(documents, specs)
+    catalogue = make_catalogue(documents, specs)
     links = [link for link in store.documents.links() if link.source in by_id]
     broken: list[BrokenLink] = []
     for link in links:
-        reference, source = reference_of(link), by_id[link.source].path
+        reference, source = as_reference(link), by_id[link.source].path
         there = {place: os.path.exists(base / place) for place in file_candidates(reference, source)}
         fate = resolve_all([reference], source, catalogue, exists=there)[0]
         if fate.fate == "broken":
@@ -219,10 +219,83 @@ def _shown(file: Path, base: Path) -> str:
     return real.relative_to(base).as_posix() if real.is_relative_to(base) else real.as_posix()
 
 
-def found_document(given: str, base: Path, store: Store) -> Document:
+def find_document(given: str, base: Path, store: Store) -> Document:
     """The document meant by a path: as documents are named, or as the shell names the file."""
     for path in (given, _shown(Path(given), base)):
         document = store.documents.by_path(path.removeprefix("./"))
         if document is not None:
             return document
     raise DocumentNotFound(given)
+
+
+# --- requirements as spec files state them --------------------------------------------------------------------------
+
+_OPERATION = re.compile(r"^(added|modified|removed|renamed)\b", re.IGNORECASE)
+_REQUIREMENT = re.compile(r"^requirement\s*:\s*(.*)$", re.IGNORECASE)
+_SCENARIO = re.compile(r"^\s{0,3}#{4,6}\s")
+_NORMATIVE = re.compile(
+    r"\b(?:must|shall|should|may|can|cannot|will|never|always|only|required?s?|forbid(?:den|s)?|allow(?:ed|s)?|"
+    r"at least|at most|no more than|default(?:s)?|\d)",
+    re.IGNORECASE,
+)
+MAX_SENTENCE = 600  # characters; longer ones are tables or code
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One requirement: its name, what it says, where it stands, and what a delta does to it."""
+
+    name: str
+    text: str
+    line: int  # counted from 1
+    operation: str = ""  # added, modified, removed, renamed; empty in a canonical spec
+
+
+def read_requirements(text: str) -> list[Requirement]:
+    """The requirements of a spec; without requirement headings, its normative sentences.
+
+    A delta spec lists requirements under `ADDED`, `MODIFIED`, `REMOVED` and `RENAMED` headings; a canonical spec lists
+    them.
+    """
+    parsed = parse(text)
+    found = list(_read_headed(parsed))
+    return found or [Requirement("", sentence, line) for sentence, line in normative_sentences(parsed)]
+
+
+def _read_headed(parsed: Parsed) -> Iterator[Requirement]:
+    operation, level = "", 7
+    for place, heading in enumerate(parsed.headings):
+        if heading.level <= level:
+            operation, level = "", 7
+        if match := _OPERATION.match(heading.text):
+            operation, level = match[1].lower(), heading.level
+            continue
+        if named := _REQUIREMENT.match(heading.text):
+            following = parsed.headings[place + 1 :]
+            body = _body(parsed, heading, following)
+            yield Requirement(named[1].strip() or "unnamed", body, heading.line + 1, operation)
+
+
+def _body(parsed: Parsed, heading: Heading, following: tuple[Heading, ...]) -> str:
+    end = following[0].line if following else len(parsed.lines) - 1
+    lines = parsed.text[parsed.lines[heading.line] : parsed.lines[end]].splitlines()[1:]
+    said: list[str] = []
+    for line in lines:
+        if _SCENARIO.match(line):  # examples of the requirement, not the requirement
+            break
+        said.append(line)
+    return "\n".join(said).strip()
+
+
+def normative_sentences(parsed: Parsed) -> list[tuple[str, int]]:
+    """The sentences of a document that state what must, may or does hold, each with its line."""
+    found: list[tuple[str, int]] = []
+    for block in parsed.blocks:
+        if block.whole:
+            continue
+        text = parsed.text[parsed.lines[block.start] : parsed.lines[block.end]]
+        for sentence in split_sentences(text):
+            if _NORMATIVE.search(sentence) and len(sentence) <= MAX_SENTENCE:
+                at = text.find(sentence.split()[0])
+                found.append((sentence, block.start + 1 + text.count("\n", 0, max(0, at))))
+    return found

@@ -19,7 +19,7 @@ from recollect.core.ledger import Change
 from recollect.core.ports import Identity
 from recollect.core.query import Filter
 from recollect.core.records import Memory
-from recollect.documents.confidence import effective
+from recollect.documents.search import effective_confidence
 from recollect.remember.act import ActContext
 from recollect.remember.passages import Cut, replace_passages
 from recollect.store.store import Store
@@ -69,24 +69,24 @@ class GcPlan:
     notes: tuple[str, ...] = ()
 
 
-def plan(store: Store, *, now: datetime) -> GcPlan:
+def plan_gc(store: Store, *, now: datetime) -> GcPlan:
     """What is to go. Changes nothing."""
     documents = [one for one in store.documents.every() if one.state == "live"]
-    stale = [one for document in documents if (one := _stale(document, now)) is not None]
+    stale = [one for document in documents if (one := _judge_stale(document, now)) is not None]
     leaving = {one.document.id for one in stale}
-    repeats, notes = _repeats(store, [one for one in documents if one.id not in leaving])
+    repeats, notes = _find_repeats(store, [one for one in documents if one.id not in leaving])
     return GcPlan(tuple(repeats), tuple(stale), tuple(notes))
 
 
-def _stale(document: Document, now: datetime) -> Stale | None:
-    worth = effective(document.confidence, last_used=document.last_used, now=now)
+def _judge_stale(document: Document, now: datetime) -> Stale | None:
+    worth = effective_confidence(document, now)
     age = now - document.updated_at
     if worth > UNTRUSTED or document.access_count > 0 or age <= OLD:
         return None
     return Stale(document, worth, age.days)
 
 
-def _repeats(store: Store, documents: Sequence[Document]) -> tuple[list[Repeat], list[str]]:
+def _find_repeats(store: Store, documents: Sequence[Document]) -> tuple[list[Repeat], list[str]]:
     space = store.vectors.active()
     if space is None:
         return [], ["no vectors yet, so no near-duplicates were looked for; `recollect tend` makes them"]
@@ -118,14 +118,14 @@ def _says_the_same(one: Memory, other: Memory) -> bool:
     """A person's word on a passage protects it; another figure or another denial makes it another statement."""
     if one.pinned or one.verified:
         return False
-    return _marks(one.content) == _marks(other.content)
+    return _figures_and_denials(one.content) == _figures_and_denials(other.content)
 
 
-def _marks(text: str) -> tuple[list[str], int]:
+def _figures_and_denials(text: str) -> tuple[list[str], int]:
     return sorted(_FIGURES.findall(text)), len(_DENIALS.findall(text))
 
 
-def apply(
+def apply_gc(
     planned: GcPlan,
     store: Store,
     hand: ActContext,

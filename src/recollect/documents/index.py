@@ -16,19 +16,19 @@ from pathlib import Path
 
 from recollect.core.documents import Document, DocumentLink
 from recollect.core.errors import RootNotFound
+from recollect.core.likeness import containment
 from recollect.core.ports import Identity
-from recollect.documents.links import is_local
-from recollect.documents.moves import Moves
-from recollect.documents.network import is_loose, mark_loose, relink
-from recollect.documents.read import Page, Unreadable, digest_of, read_page
-from recollect.documents.rules import Layout, Place
+from recollect.core.text import clean, fingerprint
+from recollect.documents.layout import Layout, Place
+from recollect.documents.links import is_local, is_loose, mark_loose, relink
+from recollect.documents.pages import Page, Unreadable, file_digest, read_page
 from recollect.files.walk import Found, Skipped, walk
 from recollect.remember.act import ActContext
 from recollect.remember.passages import Cut, Kept, replace_passages
 from recollect.store.store import Store
 
 _BATCH = 500  # passages written in one transaction: others wait a fifth of a second for it
-_RARELY = 200_000  # objects made between two searches for garbage
+_GC_THRESHOLD = 200_000  # objects made between two searches for garbage
 _RACY_NS = 2_000_000_000  # a file changed so shortly before we looked may have changed again within its time stamp
 
 Progress = Callable[[int, int], None]
@@ -85,10 +85,10 @@ def index(
     known = {document.path: document for document in store.documents.every()}
     wanted = run.look(roots, base, known, full=full, pruned=pruned)
     gone = run.gone([_path(Path(os.path.realpath(root)), base) for root in roots], known)
-    moves = Moves(store, gone)
+    moves = MoveDetector(store, gone)
     if gone:
         wanted = [moves.matched(one) for one in wanted]
-    with _undisturbed():
+    with _rare_garbage_collection():
         run.take(wanted, moves, progress)
     run.remove(moves.left())
     if run.summary.changed or loose:
@@ -98,11 +98,11 @@ def index(
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _rare_garbage_collection() -> Iterator[None]:
     """Parsing makes and drops objects by the million, none of them in circles: looking for circles less often saves a
     fifth of the time."""
     before = gc.get_threshold()
-    gc.set_threshold(max(before[0], _RARELY), *before[1:])
+    gc.set_threshold(max(before[0], _GC_THRESHOLD), *before[1:])
     try:
         yield
     finally:
@@ -137,14 +137,14 @@ class _Run:
                     wanted.append(replace(one, known=document))
                 elif not full and self._is_settled(one, document):
                     self._same(one, document, document.seen_at, fresh)
-                elif document.size == one.file.size and digest_of(one.file.path) == document.sha256:
+                elif document.size == one.file.size and file_digest(one.file.path) == document.sha256:
                     self._same(one, document, self._hand.at, fresh)
                 else:
                     wanted.append(replace(one, known=document))
         if fresh:
             with self._store.engine.write():
                 there = self._store.documents.by_ids(one.id for one in fresh)
-                self._store.documents.put([_synced(there[one.id], one) for one in fresh if one.id in there])
+                self._store.documents.put([_sync(there[one.id], one) for one in fresh if one.id in there])
         return wanted
 
     def _walk(self, root: Path, base: Path) -> Iterator[Wanted]:
@@ -199,7 +199,7 @@ class _Run:
 
     # --- read, cut, replace ---------------------------------------------------------------------------------------
 
-    def take(self, wanted: Sequence[Wanted], moves: Moves, progress: Progress) -> None:
+    def take(self, wanted: Sequence[Wanted], moves: MoveDetector, progress: Progress) -> None:
         """Read, cut and write every file that changed, batch by batch."""
         batch: list[tuple[Wanted, Page]] = []
         for number, one in enumerate(wanted, start=1):
@@ -298,7 +298,7 @@ class _Run:
         self.summary.removed += len(leaving)
 
 
-def _synced(now: Document, seen: Document) -> Document:
+def _sync(now: Document, seen: Document) -> Document:
     """The document as it is now, with what the path and the file's time say of it."""
     return replace(now, label=seen.label, type=seen.type, mtime_ns=seen.mtime_ns, seen_at=seen.seen_at)
 
@@ -320,3 +320,59 @@ def _is_under(path: str, prefix: str) -> bool:
 
 def _ns(at: datetime) -> int:
     return int(at.timestamp() * 1e9)
+
+
+# --- moved files ----------------------------------------------------------------------------------------------------
+
+_MIN_SHARED = 0.5  # share of a document's passages that must be in the new file word for word
+_MAX_COMPARED = 200  # documents gone in one run that are compared by their words
+
+
+class MoveDetector:
+    """Hands the documents that are gone to the new files that turn out to be theirs: they keep their history."""
+
+    def __init__(self, store: Store, gone: Sequence[Document]) -> None:
+        self._store = store
+        self._gone = {document.id: document for document in gone}
+        self._by_digest: dict[str, list[Document]] = {}
+        for document in gone:
+            self._by_digest.setdefault(document.sha256, []).append(document)
+        self._words: dict[str, set[str]] | None = None
+
+    def matched(self, one: Wanted) -> Wanted:
+        """`one` with the document it was before, if its bytes are those of one that is gone."""
+        if one.known is not None:
+            return one
+        same = self._by_digest.get(file_digest(one.file.path), [])
+        if not same:
+            return one
+        best = min(same, key=lambda document: (not _same_name(document.path, one.path), document.path))
+        same.remove(best)
+        self._gone.pop(best.id)
+        return replace(one, known=best)
+
+    def recognised(self, one: Wanted, page: Page) -> Wanted:
+        """`one` with the document it was before, if it holds half of the passages of one that is gone."""
+        if one.known is not None or not self._gone or len(self._gone) > _MAX_COMPARED:
+            return one
+        new = {fingerprint(clean(chunk.text)[0]) for chunk in page.chunks}
+        shares = {id: containment(words, new) for id, words in self._passages().items() if id in self._gone and words}
+        if not shares:
+            return one
+        best = min(shares, key=lambda id: (-shares[id], self._gone[id].path))
+        return replace(one, known=self._gone.pop(best)) if shares[best] >= _MIN_SHARED else one
+
+    def left(self) -> list[Document]:
+        """Those that are really gone."""
+        return list(self._gone.values())
+
+    def _passages(self) -> dict[str, set[str]]:
+        if self._words is None:
+            self._words = {
+                id: {memory.fingerprint for memory in self._store.memories.of_document(id)} for id in self._gone
+            }
+        return self._words
+
+
+def _same_name(one: str, other: str) -> bool:
+    return one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]

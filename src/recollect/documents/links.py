@@ -1,4 +1,4 @@
-"""What a document points at, resolved to other documents. Pure: the files there are come in as a catalogue.
+"""What a document points at, resolved to other documents, and the network this makes.
 
 External addresses and links within the document are no links. What leads out of the root, or to nothing, is told apart,
 so that `docs check` can report it.
@@ -9,18 +9,22 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Literal, TypeAlias
 from urllib.parse import unquote
 
-from recollect.documents.parse import Reference
+from recollect.core.documents import Document, DocumentLink
+from recollect.documents.parse import Reference, ReferenceKind
+from recollect.graph.rank import normalised, pagerank
+from recollect.store.store import Store
 
 Fate: TypeAlias = Literal["document", "moved", "file", "external", "self", "outside", "broken"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:|//")
 _PAGES = ("", ".md", ".markdown", ".mdx", "/index.md", "/README.md", "/readme.md", ".txt")
 _NOT_A_PATH = re.compile(r"[{}<>\\]|\$\(")  # a template, not an address
-_LONGEST = 1_000  # characters of an address
+_MAX_ADDRESS = 1_000  # characters of an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ def _spec(reference: Reference, source: str, catalogue: Catalogue) -> Resolved:
 def _address(target: str) -> str | None:
     """The path part of an address; empty for the document itself, nothing for what is no path here."""
     target = target.strip()
-    if _SCHEME.match(target) or _NOT_A_PATH.search(target) or len(target) > _LONGEST:
+    if _SCHEME.match(target) or _NOT_A_PATH.search(target) or len(target) > _MAX_ADDRESS:
         return None
     path = unquote(target.partition("#")[0].partition("?")[0])
     return None if "\0" in path or "\n" in path else path
@@ -178,3 +182,69 @@ def edges(resolved: Mapping[str, Sequence[Resolved]]) -> set[tuple[str, str]]:
         for one in found
         if one.target is not None and one.fate in ("document", "moved") and one.target != source
     }
+
+
+# --- the network in the store: references resolved, ranks computed anew ---------------------------------------------
+
+_KINDS: dict[str, ReferenceKind] = {
+    "link": "link", "image": "image", "wiki": "wiki", "spec": "spec", "refs": "refs",
+}  # fmt: skip
+_LOOSE = "documents.loose"  # whether something was written since the references were last resolved
+_STAMP = "documents.network"  # what the ranks were computed from
+
+
+def mark_loose(store: Store) -> None:
+    """Write down that references wait to be resolved; part of the transaction that made them so."""
+    store.set_meta(f"{_LOOSE}:{store.project}", "yes")
+
+
+def is_loose(store: Store) -> bool:
+    return store.meta(f"{_LOOSE}:{store.project}") == "yes"
+
+
+def relink(store: Store, specs: str, *, everything: bool) -> bool:
+    """Resolve references anew — all, or only those not resolved yet — and rank again if that changed any link.
+
+    Whether the ranks were computed anew."""
+    documents = store.documents.every()
+    known = {document.id: document for document in documents}
+    links = [link for link in store.documents.links() if everything or link.resolved is None]
+    changed = resolve_links(links, documents, specs)
+    with store.engine.write():
+        store.documents.resolve([link for link, before in zip(changed, links, strict=True) if link != before])
+        store.set_meta(f"{_LOOSE}:{store.project}", "no")
+        return _rank(store, sorted(known))
+
+
+def resolve_links(links: Sequence[DocumentLink], documents: Sequence[Document], specs: str) -> list[DocumentLink]:
+    """Each link with the document it comes to now."""
+    catalogue = make_catalogue(documents, specs)
+    ids = {document.path: document.id for document in documents}
+    paths = {document.id: document.path for document in documents}
+    found: list[DocumentLink] = []
+    for link in links:
+        one = resolve_all([as_reference(link)], paths[link.source], catalogue)[0]
+        target = ids.get(one.target) if one.target and one.fate in ("document", "moved") else None
+        found.append(replace(link, resolved=target))
+    return found
+
+
+def make_catalogue(documents: Sequence[Document], specs: str) -> Catalogue:
+    former = {old: document.path for document in documents for old in document.former}
+    return Catalogue(frozenset(document.path for document in documents), former, specs)
+
+
+def as_reference(link: DocumentLink) -> Reference:
+    return Reference(link.target, _KINDS[link.kind], link.line)
+
+
+def _rank(store: Store, ids: Sequence[str]) -> bool:
+    edges = store.documents.edges()
+    stamp = sha256(repr((list(ids), edges)).encode()).hexdigest()
+    if store.meta(f"{_STAMP}:{store.project}") == stamp:
+        return False
+    numbers = {id: number for number, id in enumerate(ids)}
+    ranks = pagerank(len(ids), [(numbers[one], numbers[other]) for one, other in edges if other in numbers])
+    store.documents.put_ranks(dict(zip(ids, normalised(ranks), strict=True)))
+    store.set_meta(f"{_STAMP}:{store.project}", stamp)
+    return True

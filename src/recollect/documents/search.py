@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import combinations
 
+from recollect.core.decay import Hourly, effective
 from recollect.core.documents import Document
 from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
 from recollect.core.query import Candidate, Filter, Mode, Query
 from recollect.core.records import Memory
-from recollect.documents.confidence import blend, effective
 from recollect.recall.pack import pack
 from recollect.recall.recall import RetrievalContext, rank
 from recollect.recall.recipes import UNBOUNDED
@@ -24,7 +25,7 @@ from recollect.store.store import Store
 DEFAULT_LIMIT = 10
 PER_DOCUMENT = 1
 _OVERFETCH = 3  # candidates per wanted result: the best passages of one document crowd out other documents
-_MOST_FETCHED = 100
+_MAX_FETCHED = 100
 MODES: Mapping[str, Mode] = {"hybrid": "hybrid", "keyword": "keyword", "vector": "dense"}
 
 
@@ -72,20 +73,20 @@ def search(
         if not admitted:
             return Found((), (f"no document is {' and '.join(one for one in (label, type) if one)}",))
     filter = Filter(kinds=frozenset({Kind.PASSAGE}), documents=frozenset(admitted))
-    query = Query(text, k=_fetched(limit, per_document), filter=filter, mode=MODES[mode])
+    query = Query(text, k=_fetch_count(limit, per_document), filter=filter, mode=MODES[mode])
     ranking = rank(query, senses, now=now)
-    blended, facts = _blended(ranking.candidates[: query.k], store, now)
-    packed = pack(_best(blended, per_document), k=limit, budget=UNBOUNDED, tokenizer=senses.tokenizer)
+    blended, facts = _blend_candidates(ranking.candidates[: query.k], store, now)
+    packed = pack(_limit_per_document(blended, per_document), k=limit, budget=UNBOUNDED, tokenizer=senses.tokenizer)
     matches = tuple(replace(facts[hit.id], reasons=hit.reasons) for hit in packed.hits)
     return Found(matches, (*ranking.notes, *packed.notes))
 
 
-def _fetched(limit: int, per_document: int | None) -> int:
+def _fetch_count(limit: int, per_document: int | None) -> int:
     wanted = limit * (1 if per_document is None else per_document * _OVERFETCH)
-    return max(limit, min(_MOST_FETCHED, wanted))
+    return max(limit, min(_MAX_FETCHED, wanted))
 
 
-def _blended(
+def _blend_candidates(
     candidates: Sequence[Candidate], store: Store, now: datetime
 ) -> tuple[list[Candidate], dict[MemoryId, Match]]:
     """The candidates of documents we know, by the blend of relevance, trust and rank; and what made each score."""
@@ -109,13 +110,13 @@ def _document_of(one: Candidate) -> str | None:
 
 def _match(one: Candidate, passage: Memory, document: Document, rank: float, now: datetime) -> Match:
     relevance = one.factors.get("rerank", one.factors.get("relevance", one.score))
-    confidence = effective(document.confidence, last_used=document.last_used, now=now)
+    confidence = effective_confidence(document, now)
     return Match(
         document, passage, blend(relevance, confidence=confidence, rank=rank), relevance, confidence, rank, one.reasons
     )
 
 
-def _best(candidates: Sequence[Candidate], per_document: int | None) -> list[Candidate]:
+def _limit_per_document(candidates: Sequence[Candidate], per_document: int | None) -> list[Candidate]:
     """At most so many of each document, the best of them."""
     if per_document is None:
         return list(candidates)
@@ -127,3 +128,50 @@ def _best(candidates: Sequence[Candidate], per_document: int | None) -> list[Can
             taken[_document_of(one)] = count + 1
             best.append(one)
     return best
+
+
+# --- what a search means for the documents it handed out ------------------------------------------------------------
+
+_CO_FOUND = 5  # documents of one answer that count as found together
+
+
+def note_use(matches: Sequence[Match], store: Store, at: datetime) -> None:
+    """Count one access of each document and each pair of the first five. Not synced: a lost count harms nobody."""
+    ids = list(dict.fromkeys(match.document.id for match in matches))
+    if not ids:
+        return
+    with store.engine.write(durable=False):
+        documents = store.documents.by_ids(ids)  # as they are now: others may have found them meanwhile
+        store.documents.put(
+            [
+                replace(
+                    document,
+                    confidence=raise_confidence(document.confidence),
+                    access_count=document.access_count + 1,
+                    accessed_at=at,
+                )
+                for document in documents.values()
+            ]
+        )
+        store.documents.count_pairs(combinations([id for id in ids[:_CO_FOUND] if id in documents], 2), at)
+
+
+# --- how far a document is trusted ----------------------------------------------------------------------------------
+
+_FADING = Hourly(0.995, floor=0.1)  # an hour without use leaves 99.5 %; a document stays findable however old
+_GAIN = 1.03  # what being found is worth
+
+
+def effective_confidence(document: Document, now: datetime) -> float:
+    """What a document's stored confidence is worth now. Computed when read, never written back."""
+    return effective(document.confidence, _FADING, last_used=document.last_used, now=now, held=False)
+
+
+def raise_confidence(confidence: float) -> float:
+    """The stored confidence after a search has handed the document out."""
+    return min(1.0, confidence * _GAIN)
+
+
+def blend(fused: float, *, confidence: float, rank: float) -> float:
+    """How good a passage is, given how far its document is trusted and how much others refer to it (both 0 to 1)."""
+    return fused * (0.7 + 0.3 * confidence) * (0.8 + 0.2 * rank)

@@ -15,7 +15,7 @@ from recollect.core.chat import ChatMessage
 from recollect.core.turns import Turn, Waking
 
 if TYPE_CHECKING:
-    from recollect.dialogue.room import Room
+    from recollect.dialogue.context import DialogueContext
     from recollect.dialogue.tools import Tool
     from recollect.recall.reader import Reader
     from recollect.remember.writer import Writer
@@ -88,7 +88,7 @@ class ProviderContext:
     turns: Turns  # the operational store, which the loop writes
     working: WorkingMemory
     sessions: Sessions
-    dialogue: Room  # keeps messages as episodes and draws facts from them
+    dialogue: DialogueContext  # keeps messages as episodes and draws facts from them
     embed_waiting: Callable[[int], object] | None = None  # gives so many memories their vectors; none without a model
     options: Mapping[str, str] = field(default_factory=dict)
 

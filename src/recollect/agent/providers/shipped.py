@@ -20,7 +20,7 @@ from recollect.core.kinds import Kind
 from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
 from recollect.core.turns import Call, Turn, Waking
-from recollect.dialogue.context import ContextProvider
+from recollect.dialogue.api import ContextProvider
 from recollect.dialogue.episodes import Message, capture
 from recollect.dialogue.tools import Tool
 from recollect.privacy.fence import fence, fence_text

@@ -12,12 +12,12 @@ from pathlib import Path, PurePosixPath
 
 from recollect.core.errors import InvalidField
 from recollect.core.scope import Source, Visibility
-from recollect.documents.guidance.statements import Sheet, take_apart
+from recollect.documents.guidance.statements import Sheet, split_statements
+from recollect.documents.pages import Unreadable, read_text
 from recollect.documents.parse import front_matter
-from recollect.documents.read import Unreadable, text_of
 from recollect.files.walk import Found, Skipped, walk
 
-DEEPEST = 5  # imports of imports
+MAX_DEPTH = 5  # imports of imports
 _NAMES = frozenset(
     {
         "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "MEMORY.md", ".cursorrules",
@@ -55,7 +55,7 @@ class Gathered:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def gather(root: Path, paths: Sequence[Path] = ()) -> Gathered:
+def find_guidance(root: Path, paths: Sequence[Path] = ()) -> Gathered:
     """The rules files of a project, or those that are named, each with what it imports, each once."""
     reading = _Reading(Path(os.path.realpath(root)))
     if not paths:
@@ -107,9 +107,9 @@ class _Reading:
         self._seen.add(path)
         shown = self._shown(path)
         try:
-            text = text_of(path)
+            text = read_text(path)
             end, front = front_matter(text)
-            sheet = take_apart(text[end:].removeprefix("\ufeff"), skipped=text[:end].count("\n"))
+            sheet = split_statements(text[end:].removeprefix("\ufeff"), skipped=text[:end].count("\n"))
         except Unreadable as trouble:
             self.gathered.skipped.append(Skipped(shown, trouble.reason, trouble.lasting))
             return
@@ -163,8 +163,8 @@ class _Reading:
                 self.gathered.skipped.append(Skipped(told, "it lies outside of the project", lasting=True))
             elif not is_text:
                 self.gathered.skipped.append(Skipped(told, "it is no text of rules", lasting=True))
-            elif depth >= DEEPEST:
-                self.gathered.skipped.append(Skipped(told, f"more than {DEEPEST} imports deep", lasting=True))
+            elif depth >= MAX_DEPTH:
+                self.gathered.skipped.append(Skipped(told, f"more than {MAX_DEPTH} imports deep", lasting=True))
             else:
                 self.file(real, depth + 1, read)
 

@@ -22,8 +22,7 @@ from recollect.core.records import Memory, Span
 from recollect.core.scope import OPEN, Scope, Status
 from recollect.core.text import clean, excerpt, fingerprint, words
 from recollect.documents.guidance.find import Gathered, Guidance
-from recollect.documents.guidance.kinds import kind_of
-from recollect.documents.guidance.statements import Statement
+from recollect.documents.guidance.statements import Statement, classify
 from recollect.files.walk import Skipped
 from recollect.privacy.scan import redact
 from recollect.remember import acts
@@ -34,7 +33,7 @@ from recollect.store.store import Store
 ALIKE = 0.6  # likeness from which a vanished statement and a new one are the same line, edited
 _SHARED = 0.2  # share of words below which two lines are not even compared
 _TAG = "rules"
-_MOST_FILES = 8  # paths of one statement that are tied to it
+_MAX_FILES = 8  # paths of one statement that are tied to it
 _PATHS = re.compile(r"`([\w.@-]+(?:/[\w.@-]+)*)`")
 _INDEX = re.compile(r"^[^()]{1,200}\(([\w./-]+\.md)\)")  # a line of MEMORY.md that only points at another note
 
@@ -93,26 +92,26 @@ def teach(
     dry_run: bool = False,
 ) -> Lesson:
     """Bring the memories of some rules files in step with them; with `dry_run` only tell."""
-    wanted = _wanted(found.files)
+    wanted = _list_statements(found.files)
     lesson = Lesson([one.path for one in found.files], skipped=found.skipped, dry_run=dry_run, retired=retire)
-    fresh = _weighed(wanted, store, lesson)
-    gone = _gone(wanted, found.files, store)
-    pairs = _paired(fresh, gone)
+    fresh = _select_new(wanted, store, lesson)
+    gone = _find_vanished(wanted, found.files, store)
+    pairs = _pair_editions(fresh, gone)
     drafts = [_draft(one, pairs.get(one.digest), root) for one in fresh]
     if not dry_run and (drafts or (retire and gone)):
         with store.engine.write():
             receipts = remember(drafts, store, now=hand.at, identity=identity, actor=hand.actor)
-            _told(fresh, pairs, lesson, [(str(one.id), one.verdict == "same") for one in receipts], drafts)
+            _report(fresh, pairs, lesson, [(str(one.id), one.verdict == "same") for one in receipts], drafts)
             if retire:
                 for old in _left(gone, pairs):
                     acts.expire(store, old.id, hand)
     else:
-        _told(fresh, pairs, lesson, [(None, False)] * len(fresh), drafts)
-    lesson.gone = [_memory_told(old) for old in _left(gone, pairs)]
+        _report(fresh, pairs, lesson, [(None, False)] * len(fresh), drafts)
+    lesson.gone = [_as_taught(old) for old in _left(gone, pairs)]
     return lesson
 
 
-def _wanted(files: Iterable[Guidance]) -> list[_Wanted]:
+def _list_statements(files: Iterable[Guidance]) -> list[_Wanted]:
     """Every statement once, where it stands first. Lines that only point at a note beside them say nothing."""
     paths = {one.path for one in files}
     wanted: dict[str, _Wanted] = {}
@@ -130,7 +129,7 @@ def _wanted(files: Iterable[Guidance]) -> list[_Wanted]:
     return list(wanted.values())
 
 
-def _weighed(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list[_Wanted]:
+def _select_new(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list[_Wanted]:
     """Those that are to be taught. Known ones are kept, those that people sent away are left out."""
     known = _by_digest(store.memories.having("rule", [one.digest for one in wanted]))
     tombs = store.tombstones.find([one.digest for one in wanted])
@@ -141,7 +140,7 @@ def _weighed(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list[_W
             lesson.kept += 1
         elif one.digest in tombs:
             lesson.left_out.append(one.told("", why=f"{tombs[one.digest].reason} on {tombs[one.digest].at.date()}"))
-        elif closed := next((memory for memory in memories if _sent_away(memory, store)), None):
+        elif closed := next((memory for memory in memories if _was_rejected(memory, store)), None):
             lesson.left_out.append(one.told(closed.kind, id=closed.id, why=f"{closed.id} is {closed.status}"))
         else:
             lesson.redacted += one.secret
@@ -149,7 +148,7 @@ def _weighed(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list[_W
     return fresh
 
 
-def _sent_away(memory: Memory, store: Store) -> bool:
+def _was_rejected(memory: Memory, store: Store) -> bool:
     """Did a person close it? What faded, was retired or gave way to a later edition of its line may come back."""
     if memory.status is Status.SUPERSEDED and memory.superseded_by is not None:
         later = store.memories.get_many([memory.superseded_by]).memories
@@ -157,14 +156,14 @@ def _sent_away(memory: Memory, store: Store) -> bool:
     return memory.status is Status.REJECTED
 
 
-def _gone(wanted: Sequence[_Wanted], files: Sequence[Guidance], store: Store) -> list[Memory]:
+def _find_vanished(wanted: Sequence[_Wanted], files: Sequence[Guidance], store: Store) -> list[Memory]:
     """Open memories of these files whose statement is in none of them any more."""
     here = {one.digest for one in wanted}
     known = store.memories.having("rule_file", [one.path for one in files])
     return [memory for memory in known if memory.status in OPEN and memory.attributes.get("rule") not in here]
 
 
-def _paired(fresh: Sequence[_Wanted], gone: Sequence[Memory]) -> dict[str, Memory]:
+def _pair_editions(fresh: Sequence[_Wanted], gone: Sequence[Memory]) -> dict[str, Memory]:
     """Which vanished statement each new one of the same file is an edition of, the most alike first, each once."""
     likely = sorted(
         (
@@ -197,7 +196,7 @@ def _left(gone: Sequence[Memory], pairs: dict[str, Memory]) -> list[Memory]:
     return [old for old in gone if old.id not in paired]
 
 
-def _told(
+def _report(
     fresh: Sequence[_Wanted],
     pairs: dict[str, Memory],
     lesson: Lesson,
@@ -214,14 +213,14 @@ def _told(
             lesson.added.append(one.told(draft.kind, id=id))
 
 
-def _memory_told(memory: Memory) -> Taught:
+def _as_taught(memory: Memory) -> Taught:
     lines = memory.attributes.get("lines") or [0]
     return Taught(memory.content, memory.kind, str(memory.attributes.get("rule_file", "")), int(lines[0]), memory.id)
 
 
 def _draft(one: _Wanted, old: Memory | None, root: Path) -> Draft:
     statement, guidance = one.statement, one.guidance
-    kind = kind_of(statement, declared=guidance.declared, module=bool(guidance.module))
+    kind = classify(statement, declared=guidance.declared, module=bool(guidance.module))
     where = " › ".join([guidance.path, *statement.context])
     more = {"globs": list(guidance.globs)} if guidance.globs else {}
     return Draft(
@@ -258,7 +257,7 @@ def _files(text: str, guidance: Guidance, root: Path) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for name in dict.fromkeys(_PATHS.findall(text)):
         for path in (name, f"{guidance.module}/{name}" if guidance.module else name):
-            if "." in path.rpartition("/")[2] and len(found) < _MOST_FILES and (root / path).is_file():
+            if "." in path.rpartition("/")[2] and len(found) < _MAX_FILES and (root / path).is_file():
                 found[path] = None
                 break
     return tuple(found)

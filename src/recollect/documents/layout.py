@@ -18,7 +18,7 @@ DocumentType: TypeAlias = Literal["semantic", "procedural"]
 TYPES: tuple[DocumentType, ...] = ("semantic", "procedural")
 MARKDOWN = (".md", ".markdown", ".mdx")
 PLAIN = (".txt",)
-_LONGEST_LABEL = 60  # characters
+_MAX_LABEL = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def is_markdown(path: str) -> bool:
     return path.lower().endswith(MARKDOWN)
 
 
-def layout(table: Mapping[str, Any]) -> Layout:
+def read_layout(table: Mapping[str, Any]) -> Layout:
     """The layout that the settings' table `[documents]` describes; an error names the field that is wrong."""
     known = {"preset", "roots", "ignore", "rules", "specs", "detector"}
     for name in sorted(set(table) - known):
@@ -170,8 +170,8 @@ def _rule(given: Any, field: str) -> Rule:
         raise InvalidField(f"{field}.{name}", "a rule has no such field; it has path, label, type")
     pattern = _text(given.get("path"), f"{field}.path")
     label = _text(given.get("label", ""), f"{field}.label").strip()
-    if len(label) > _LONGEST_LABEL:
-        raise InvalidField(f"{field}.label", f"longer than {_LONGEST_LABEL} characters")
+    if len(label) > _MAX_LABEL:
+        raise InvalidField(f"{field}.label", f"longer than {_MAX_LABEL} characters")
     kind = _text(given.get("type", "semantic"), f"{field}.type")
     if kind not in TYPES:
         raise UnknownChoice(f"{field}.type", kind, TYPES)

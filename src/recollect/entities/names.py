@@ -72,7 +72,7 @@ def _places() -> frozenset[str]:
     return frozenset(Path(__file__).with_name("places.txt").read_text(encoding="utf-8").split())
 
 
-def named_mentions(text: str) -> Iterator[Mention]:
+def find_names(text: str) -> Iterator[Mention]:
     """Every run of capitalised words that is likely a name, with what it likely names."""
     for sentence in _sentences(text):
         plain = [token for token in sentence if token.group()[0].isalpha()]

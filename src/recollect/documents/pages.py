@@ -1,4 +1,4 @@
-"""Cutting a parsed document into passages. Pure.
+"""One file as a page: its bytes checked, its text parsed and cut into passages, its drafts made. Touches only the file.
 
 A passage is at most 900 characters and stays within one section. The spans of all passages, one after the other, are
 the whole document: nothing is left out, nothing is said twice. A section that is too long is cut between blocks, then
@@ -7,19 +7,28 @@ between list items and table rows, then between lines, and inside a line only wh
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from itertools import pairwise
+from pathlib import Path, PurePosixPath
 
-from recollect.core.text import excerpt
-from recollect.documents.parse import Heading, Parsed
+from recollect.core.drafts import Draft
+from recollect.core.kinds import Kind
+from recollect.core.records import Span
+from recollect.core.scope import Source
+from recollect.core.text import clean, excerpt
+from recollect.documents.layout import is_markdown
+from recollect.documents.parse import Heading, Parsed, Reference, parse
 
-LONGEST = 900  # characters of a passage, not counting the white space around it
+MAX_CHARS = 900  # characters of a passage, not counting the white space around it
 _SOLID = re.compile(r"\S")
-_LONGEST_HEADING = 120  # characters of one heading in the path
+_MAX_HEADING = 120  # characters of one heading in the path
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class Chunk:
         return self.text.strip()
 
 
-def chunk(parsed: Parsed, *, longest: int = LONGEST) -> list[Chunk]:
+def split_passages(parsed: Parsed, *, longest: int = MAX_CHARS) -> list[Chunk]:
     """The passages of a document in order. A document of white space has none."""
     if not parsed.text.strip():
         return []
@@ -46,7 +55,7 @@ def chunk(parsed: Parsed, *, longest: int = LONGEST) -> list[Chunk]:
     spans: list[tuple[int, int, tuple[str, ...]]] = []
     for start, end, path in _sections(parsed):
         spans += [(one, two, path) for one, two in cutter.pieces(start, end)]
-    return list(_measured(parsed, _joined(parsed.text, spans)))
+    return list(_measure(parsed, _attach_blanks(parsed.text, spans)))
 
 
 def _sections(parsed: Parsed) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -55,14 +64,14 @@ def _sections(parsed: Parsed) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     count = len(parsed.lines) - 1
     start, path = 0, ()  # type: int, tuple[Heading, ...]
     for heading in parsed.headings:
-        if heading.line > start and not _bare(parsed, start, heading, path):
-            yield start, heading.line, _names(path)
+        if heading.line > start and not _is_bare(parsed, start, heading, path):
+            yield start, heading.line, _heading_names(path)
             start = heading.line
         path = (*(above for above in path if above.level < heading.level), heading)
-    yield start, count, _names(path)
+    yield start, count, _heading_names(path)
 
 
-def _bare(parsed: Parsed, start: int, following: Heading, path: tuple[Heading, ...]) -> bool:
+def _is_bare(parsed: Parsed, start: int, following: Heading, path: tuple[Heading, ...]) -> bool:
     """Is there nothing but white space and a heading between `start` and the next heading, which stands below it?"""
     if not path:
         return not parsed.text[parsed.lines[start] : parsed.lines[following.line]].strip()
@@ -72,8 +81,8 @@ def _bare(parsed: Parsed, start: int, following: Heading, path: tuple[Heading, .
     return last + 1 < len(parsed.blocks) and parsed.blocks[last + 1].start == following.line
 
 
-def _names(path: Sequence[Heading]) -> tuple[str, ...]:
-    return tuple(excerpt(heading.text, _LONGEST_HEADING) for heading in path if heading.text)
+def _heading_names(path: Sequence[Heading]) -> tuple[str, ...]:
+    return tuple(excerpt(heading.text, _MAX_HEADING) for heading in path if heading.text)
 
 
 class _Cutter:
@@ -139,7 +148,9 @@ class _Cutter:
         return high - low <= self._longest or len(self._parsed.text[low:high].strip()) <= self._longest
 
 
-def _joined(text: str, spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> list[tuple[int, int, tuple[str, ...]]]:
+def _attach_blanks(
+    text: str, spans: Sequence[tuple[int, int, tuple[str, ...]]]
+) -> list[tuple[int, int, tuple[str, ...]]]:
     """Spans of white space go to the passage before them, or to the first one."""
     joined: list[tuple[int, int, tuple[str, ...]]] = []
     low: int | None = None
@@ -155,7 +166,7 @@ def _joined(text: str, spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> lis
     return joined
 
 
-def _measured(parsed: Parsed, spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> Iterator[Chunk]:
+def _measure(parsed: Parsed, spans: Sequence[tuple[int, int, tuple[str, ...]]]) -> Iterator[Chunk]:
     ascii_only = parsed.text.isascii()
     byte = 0
     for low, high, path in spans:
@@ -164,3 +175,114 @@ def _measured(parsed: Parsed, spans: Sequence[tuple[int, int, tuple[str, ...]]])
         first = bisect_right(parsed.lines, low)
         yield Chunk(text, byte, byte + size, first, max(first, bisect_left(parsed.lines, high)), path)
         byte += size
+
+
+# --- reading a file -------------------------------------------------------------------------------------------------
+
+MAX_BYTES = 5_000_000  # of one document: a book has one or two million
+MAX_PASSAGES = 20_000  # of one document
+START_CONFIDENCE = 0.8  # of a document nobody has asked for yet
+_MAX_TITLE = 200  # characters
+_BETWEEN = " › "
+
+
+class Unreadable(Exception):
+    """This file cannot be a document. `lasting` when that is the fault of its content, not of the moment."""
+
+    def __init__(self, reason: str, *, lasting: bool) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.lasting = lasting
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A file as it was when we read it."""
+
+    sha256: str
+    size: int
+    title: str
+    chunks: tuple[Chunk, ...]
+    references: tuple[Reference, ...]
+    starting_confidence: float = START_CONFIDENCE
+
+    def drafts(self, path: str, document: str) -> Iterator[Draft]:
+        """The passages of a document, ready to be remembered. One that holds only invisible characters is none."""
+        for one in self.chunks:
+            if not clean(one.text)[0]:
+                continue
+            yield Draft(
+                one.words,
+                kind=Kind.PASSAGE,
+                source=Source.MCP_AUTO,
+                confidence=self.starting_confidence,
+                files=(path,),
+                span=Span("prose", one.start, one.end, _BETWEEN.join(_heading_path(self.title, one.path)), document),
+                attributes={"lines": [one.first_line, one.last_line]},
+            )
+
+
+def _heading_path(title: str, path: tuple[str, ...]) -> tuple[str, ...]:
+    return path if path and path[0] == title else (title, *path)
+
+
+def read_page(file: Path, path: str) -> Page:
+    """The page of a file, or why there is none."""
+    data = _read_bytes(file)
+    text = _decode(data)
+    try:
+        parsed = parse(text, markdown=is_markdown(path))
+    except RecursionError:
+        raise Unreadable("nested too deeply", lasting=True) from None
+    return make_page(parsed, data, path)
+
+
+def read_text(file: Path) -> str:
+    """The text of a file, or why there is none."""
+    return _decode(_read_bytes(file))
+
+
+def make_page(parsed: Parsed, data: bytes, path: str) -> Page:
+    chunks = split_passages(parsed)
+    if len(chunks) > MAX_PASSAGES:
+        raise Unreadable(f"{len(chunks):,} sections; at most {MAX_PASSAGES:,} are taken", lasting=True)
+    title = clean(parsed.title)[0] or PurePosixPath(path).stem
+    return Page(sha256(data).hexdigest(), len(data), excerpt(title, _MAX_TITLE), tuple(chunks), parsed.references)
+
+
+def file_digest(file: Path) -> str:
+    """The digest of a file's bytes; empty when they cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            return sha256(opened.read(MAX_BYTES + 1)).hexdigest()
+    except OSError:
+        return ""
+
+
+def _read_bytes(file: Path) -> bytes:
+    try:
+        with open(file, "rb", opener=_without_following) as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise Unreadable("not a regular file", lasting=False)
+            data = opened.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise Unreadable("it vanished during the run", lasting=False) from None
+    except OSError as error:
+        raise Unreadable(error.strerror or type(error).__name__, lasting=False) from None
+    if len(data) > MAX_BYTES:
+        raise Unreadable(f"more than {MAX_BYTES // 1_000_000} MB", lasting=True)
+    return data
+
+
+def _without_following(path: str, flags: int) -> int:
+    """Open for reading without waiting for a pipe and, where the system can, without following a link put there."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def _decode(data: bytes) -> str:
+    if b"\0" in data:
+        raise Unreadable("binary", lasting=True)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not UTF-8 (byte {error.start})", lasting=True) from None

@@ -1,4 +1,4 @@
-"""From mentions to entities: overlaps settled, each name found or made. The first part is pure, the second writes.
+"""From mentions to entities: each name found or made. Writes, inside the caller's transaction.
 
 Look-up is by name and type, then by alias. A mention of unknown type joins whoever already goes by that name; a better
 known type replaces an unknown one. Nothing is merged on likeness: that is for people to do.
@@ -6,35 +6,17 @@ known type replaces an unknown one. Nothing is merged on likeness: that is for p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime
 
 from recollect.core.entities import NAME_LIMIT, Entity, EntityId, EntityType, Mention, entity_key
 from recollect.core.ports import Identity
 from recollect.store.store import Store
 
-_SHAPE_ALONE = 0.55  # confidence up to which a mention knows where it stands but hardly what it is
-_NAMED = frozenset({EntityType.PERSON, EntityType.LOCATION, EntityType.ORGANIZATION, EntityType.OTHER})
-_MOST = 64  # entities of one memory; a text that names more is a list
+_MAX_ENTITIES = 64  # entities of one memory; a text that names more is a list
 
 
-def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
-    """The surest mention of each stretch, the longest among equally sure ones, in the order of the text.
-
-    A mention that goes by its shape alone is told what it is by another finder that saw something there too.
-    """
-    kept: list[Mention] = []
-    for one in sorted(mentions, key=lambda m: (-m.confidence, m.start - m.end, m.start, m.type)):
-        place = next((n for n, other in enumerate(kept) if one.start < other.end and other.start < one.end), None)
-        if place is None:
-            kept.append(one)
-        elif kept[place].confidence <= _SHAPE_ALONE and one.by != kept[place].by and one.type in _NAMED:
-            kept[place] = replace(kept[place], type=one.type)
-    return sorted(kept, key=lambda m: m.start)
-
-
-def link(
+def link_entities(
     texts: Sequence[Sequence[Mention]], store: Store, *, now: datetime, identity: Identity
 ) -> list[tuple[EntityId, ...]]:
     """The entities of each text's mentions, made where nobody goes by that name. Runs inside a write."""
@@ -55,7 +37,7 @@ def _keyed(mentions: Sequence[Mention]) -> dict[str, Mention]:
         key = entity_key(one.text)
         if 1 < len(key) <= NAME_LIMIT and (key not in best or one.confidence > best[key].confidence):
             best[key] = one
-    return dict(list(best.items())[:_MOST])
+    return dict(list(best.items())[:_MAX_ENTITIES])
 
 
 class _Registry:
