@@ -169,7 +169,7 @@ def test_a_forgotten_fact_stays_forgotten(memory: Recollect) -> None:
 def test_a_run_that_is_cut_short_goes_on_where_it_stopped(memory: Recollect) -> None:
     for n in range(PAGE * 2 + 5):
         say(memory, f"I visited island number {n}.", days=n)
-    part = consolidate("s", memory.dialogue, allowance=WorkBudget(most=1))
+    part = consolidate("s", memory.dialogue, budget=WorkBudget(most=1))
     assert (part.episodes, part.finished) == (PAGE, False)
     rest = consolidate("s", memory.dialogue)
     assert (rest.episodes, rest.finished) == (PAGE + 5, True)
