@@ -21,7 +21,7 @@ import pytest
 import recollect
 import recollect.store.open as opening
 from recollect import Recollect, wiring
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.sqlite.engine import SqliteEngine
 
 SECTOR = 512
 

@@ -17,7 +17,7 @@ from recollect.core.errors import NotFound
 from recollect.core.kinds import Kinds
 from recollect.core.text import fingerprint
 from recollect.store.check import check
-from recollect.store.repair import salvage
+from recollect.store.sqlite.repair import salvage
 
 _SHARDS = 2
 _PAGE = 4096

@@ -35,7 +35,7 @@ _KILLED_WHILE_CREATING = """
 import os, signal, sys
 from contextlib import contextmanager
 import recollect
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.sqlite.engine import SqliteEngine
 path, after = sys.argv[1], int(sys.argv[2])
 write, count = SqliteEngine.write, 0
 @contextmanager

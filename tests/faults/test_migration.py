@@ -18,11 +18,11 @@ from faults.fault_tools import State, assert_sound, base_seed, environment, repo
 from faults.programs.migration import FIRST, LAST, POINTS, steps
 from recollect import Draft
 from recollect.core.errors import MigrationFailed, NewerSchema, StoreError
-from recollect.store import backup
-from recollect.store.engine import Engine
 from recollect.store.migrate import migrate
 from recollect.store.migrations.steps import MIGRATIONS, Migration
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.port import Engine
+from recollect.store.sqlite import backup
+from recollect.store.sqlite.engine import SqliteEngine
 
 _PROGRAM = Path(__file__).parent / "programs" / "migration.py"
 

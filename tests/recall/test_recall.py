@@ -7,7 +7,7 @@ import pytest
 from recollect import Filter, Scope, Source, Status, Visibility
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
-from recollect.store.backup import make_backup
+from recollect.store.sqlite.backup import make_backup
 
 
 def ids(memory: Recollect, query: str = "slate", **filters: object) -> set[str]:

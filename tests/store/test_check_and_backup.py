@@ -10,9 +10,9 @@ import recollect
 from recollect.app import Recollect
 from recollect.core.errors import BackupFailed, BackupNotFound, StoreDamaged
 from recollect.core.kinds import Kinds
-from recollect.store.backup import list_backups, make_backup, put_back
 from recollect.store.check import check
-from recollect.store.repair import _readable, rebuild, salvage
+from recollect.store.sqlite.backup import list_backups, make_backup, put_back
+from recollect.store.sqlite.repair import _readable, rebuild, salvage
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 import recollect
 from recollect.core.errors import MigrationFailed
 from recollect.core.kinds import Kinds
-from recollect.store.backup import list_backups
-from recollect.store.engine import Engine
 from recollect.store.migrate import census, migrate
 from recollect.store.migrations.latest import LATEST
 from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.open import open_store
+from recollect.store.port import Engine
+from recollect.store.sqlite.backup import list_backups
 
 NEXT = LATEST + 1
 

@@ -27,7 +27,7 @@ from recollect.core.observed import (
 from recollect.store.check import check
 from recollect.store.migrate import census
 from recollect.store.observed import TABLES, Observed
-from recollect.store.repair import salvage
+from recollect.store.sqlite.repair import salvage
 from recollect.store.store import Store
 
 

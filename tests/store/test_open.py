@@ -25,7 +25,7 @@ from recollect.core.errors import (
 )
 from recollect.store.migrations.latest import LATEST
 from recollect.store.migrations.steps import MIGRATIONS
-from recollect.store.sqlite.connection import require_safe_sqlite
+from recollect.store.sqlite.engine import require_safe_sqlite
 
 
 def made(path: Path, statements: int = 3) -> Path:
@@ -91,7 +91,7 @@ def test_a_half_copied_file_is_reported_as_damaged_and_kept(tmp_path: Path) -> N
 
 
 def test_an_emptied_file_beside_backups_is_damage_not_a_new_store(tmp_path: Path) -> None:
-    from recollect.store.backup import make_backup
+    from recollect.store.sqlite.backup import make_backup
 
     path = tmp_path / "memory.db"
     with recollect.open(path) as memory:

@@ -14,8 +14,8 @@ from recollect.core.turns import Call, Turn
 from recollect.store.check import check
 from recollect.store.migrate import census, migrate
 from recollect.store.migrations.steps import MIGRATIONS
-from recollect.store.repair import salvage
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.sqlite.repair import salvage
 from recollect.store.store import Store
 from recollect.store.turns import GONE
 

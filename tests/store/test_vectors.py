@@ -20,11 +20,10 @@ from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.store.migrate import migrate
 from recollect.store.open import open_store
-from recollect.store.spaces import Space
 from recollect.store.sqlite import ivf
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.sqlite.vectors import Space, Vectors
 from recollect.store.store import Store
-from recollect.store.vectors import Vectors
 
 np = pytest.importorskip("numpy")
 
@@ -429,9 +428,9 @@ def test_training_cut_off_in_any_transaction_leaves_answers_and_is_finished_late
 _TRAINER = """
     import sys
     from pathlib import Path
-    from recollect.store.sqlite.connection import SqliteEngine
-    from recollect.store.training import Training
-    from recollect.store.vectors import Vectors
+    from recollect.store.sqlite.engine import SqliteEngine
+    from recollect.store.sqlite.vector_upkeep import Training
+    from recollect.store.sqlite.vectors import Vectors
 
     vectors = Vectors(SqliteEngine(Path(sys.argv[1])), "p")
     training = Training(vectors)

@@ -9,7 +9,7 @@ from recollect.app import Recollect
 from recollect.core.query import Query, Reading
 from recollect.recall.read import read
 from recollect.recall.recipes import PLAIN_COLUMNS
-from recollect.store.sqlite.ranked import Limits
+from recollect.store.sqlite.keywords import Limits
 from recollect.store.words import Words
 
 TIGHT = Limits(small=0, gathered=6, counted=30, exact=0, stripe=40, telling=5)

@@ -10,7 +10,7 @@ from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
 from recollect.recall.evidence import REACH, Surroundings, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
-from recollect.store.around import Nearby
+from recollect.store.memories import Nearby
 from recollect.store.store import Store
 from recollect.store.words import Cut
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from recollect.core.ports import Clock
 from recollect.store.codec import to_ms
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 LIFETIME = timedelta(days=7)
 MOST = 10_000  # entries; 15 MB at 384 dimensions

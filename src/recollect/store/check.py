@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from recollect.core.errors import RecollectError, StoreDamaged
 from recollect.store.memories import facets
 from recollect.store.meta import Meta
-from recollect.store.sqlite import search
+from recollect.store.sqlite import keywords
 from recollect.store.store import Store
 
 Progress = Callable[[str, int], None]
@@ -131,7 +131,7 @@ def _keywords(store: Store, report: CheckReport, progress: Progress) -> None:
         return
     try:
         with store.engine.write(durable=False):
-            search.verify(store.engine)
+            keywords.verify(store.engine)
     except StoreDamaged:
         report.findings.append(Finding("keywords", "the keyword index differs from the rows", projection=True))
 

@@ -18,7 +18,7 @@ from recollect.core.fields import COLUMNS, FIELDS, Field
 from recollect.core.kinds import Kinds
 from recollect.core.records import Memory, Span, WorkUnit
 from recollect.core.scope import Scope, Source, Status, Visibility
-from recollect.store.engine import Row, Value
+from recollect.store.port import Row, Value
 
 if TYPE_CHECKING:
     from recollect.core.payloads import Payload

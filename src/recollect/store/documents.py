@@ -13,7 +13,7 @@ from recollect.core.digest import checksum
 from recollect.core.documents import Document, DocumentLink, Related
 from recollect.core.errors import StoreDamaged
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Row, Value
+from recollect.store.port import Engine, Row, Value
 
 _COLUMNS = (
     "id", "project", "path", "sha256", "title", "label", "type", "confidence", "created_at", "updated_at",

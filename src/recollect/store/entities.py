@@ -13,7 +13,7 @@ from recollect.core.digest import checksum
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
 from recollect.core.errors import EntityNotFound
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Row, Value
+from recollect.store.port import Engine, Row, Value
 
 _NAMES = "id, project, name, type, aliases, summary, merged_into, created_at"
 _E_NAMES = ", ".join(f"e.{name}" for name in _NAMES.split(", "))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import TRUST
 from recollect.store.codec import to_ms
-from recollect.store.engine import Value
+from recollect.store.port import Value
 
 # What a user may see: its own memories and those of nobody in particular. Where :user is null, only the latter.
 SEEN = "(m.user_id is null or m.user_id = :user)"

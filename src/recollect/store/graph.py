@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, cast
 
-from recollect.store.engine import Engine, Row
+from recollect.store.port import Engine, Row
 
 _STEP = 500  # values in one list
 

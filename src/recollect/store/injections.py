@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Row
+from recollect.store.port import Engine, Row
 
 _NAMES = "name, ran_at, outcome, note, failures, failed_at, holder, lease_until"
 

@@ -10,8 +10,8 @@ from recollect.core.errors import StoreDamaged
 from recollect.core.ids import MemoryId
 from recollect.core.ledger import GENESIS, Change, Entry, body, chain, digest
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Row
 from recollect.store.meta import Meta
+from recollect.store.port import Engine, Row
 
 _NAMES = "number, act, at, actor, action, memory, body, digest, undoes, hash"
 _PAGE = 1000

@@ -9,7 +9,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.links import Link
 from recollect.core.scope import Relation
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Row, Value
+from recollect.store.port import Engine, Row, Value
 
 _NAMES = "source, relation, target, is_file, confidence, automatic, created_at"
 

@@ -1,4 +1,5 @@
-"""The memories table: rows in, rows out, each guarded by its checksum, each in step with its keyword entry and facets.
+"""The memories table: rows in, rows out, each guarded by its checksum, each in step with its keyword entry and facets;
+and what was said around a memory in its session.
 
 Every method that changes rows must run inside `engine.write()`. Nothing here decides anything.
 """
@@ -6,9 +7,9 @@ Every method that changes rows must run inside `engine.write()`. Nothing here de
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
 from recollect.core.fields import COLUMNS
@@ -17,11 +18,70 @@ from recollect.core.kinds import Kinds
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
-from recollect.store.around import Nearby, nearby
 from recollect.store.codec import from_row, row_checksum, to_row
-from recollect.store.engine import Engine, Row, Value
 from recollect.store.filters import SEEN, where
-from recollect.store.sqlite import ivf, search
+from recollect.store.port import Engine, Row, Value
+from recollect.store.sqlite import ivf, keywords
+
+_Turn: TypeAlias = tuple[str | None, int]  # a session and a position in it
+
+
+class Said(NamedTuple):
+    """A memory as a neighbour of another: just its words and who said them."""
+
+    id: str
+    content: str
+    role: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """What was said around some memories."""
+
+    _turns: Mapping[str, _Turn]
+    _said: Mapping[_Turn, Said]
+
+    def __contains__(self, id: str) -> bool:
+        """Was this memory said in a session?"""
+        return id in self._turns
+
+    def __iter__(self) -> Iterator[Said]:
+        """Everything said in reach of any of them, they themselves included."""
+        return iter(self._said.values())
+
+    def beside(self, id: str, step: int) -> Said | None:
+        """What was said so many turns after a memory in its session; before it, for a negative step."""
+        turn = self._turns.get(id)
+        return None if turn is None else self._said.get((turn[0], turn[1] + step))
+
+
+_NEARBY = """
+    select session, seq, id, content, source_role from memories where seq in (
+        select m.seq + step.value from memories m, json_each(:steps) step
+         where m.id in (select value from json_each(:ids))
+    )
+"""
+
+
+def nearby(engine: Engine, ids: Sequence[str], *, reach: int) -> Nearby:
+    """What was said within reach of some memories."""
+    params = {"ids": json.dumps(list(ids)), "steps": json.dumps(list(range(-reach, reach + 1)))}
+    rows = engine.rows(_NEARBY, params) if ids else []
+    wanted = set(ids)
+    turns = {id: (session, seq) for session, seq, id, _, _ in rows if session is not None and id in wanted}
+    return Nearby(turns, {(session, seq): Said(*said) for session, seq, *said in rows})
+
+
+_SAID = """
+    select m.id, m.content, m.source_role from json_each(:seqs) j cross join memories m on m.seq = j.value
+     order by j.key
+"""
+
+
+def said(engine: Engine, seqs: Sequence[int]) -> list[Said]:
+    """Just the words in some rows and who said them, in the order given."""
+    return [Said(*row) for row in engine.rows(_SAID, {"seqs": json.dumps(list(dict.fromkeys(seqs)))})]
+
 
 _NAMES = ", ".join(COLUMNS)
 M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
@@ -64,7 +124,9 @@ class Memories:
         self._engine.execute_many(
             self._ADD, [(seq, *row, row_checksum(row)) for seq, row in enumerate(rows, start=first)]
         )
-        search.add(self._engine, [(seq, *_entry(memory, row)) for seq, memory, row in _numbered(first, memories, rows)])
+        keywords.add(
+            self._engine, [(seq, *_entry(memory, row)) for seq, memory, row in _numbered(first, memories, rows)]
+        )
         self._add_facets((seq, memory) for seq, memory, _ in _numbered(first, memories, rows))
 
     _UPDATE = f"""
@@ -205,7 +267,7 @@ class Memories:
 
     def sharing(self, words: Sequence[str], *, limit: int, user: str | None = None) -> list[Memory]:
         """Open memories that hold all of `words` and that a user may see, newest first."""
-        seqs = search.with_all(self._engine, words, limit=limit * 4)
+        seqs = keywords.with_all(self._engine, words, limit=limit * 4)
         if not seqs:
             return []
         listed = ",".join(str(int(seq)) for seq in seqs)
@@ -357,7 +419,7 @@ class Memories:
     def _reindex(self, before: Memory, old: Row, after: Memory, new: Row) -> None:
         seq = self._seq(after.id)
         self._unindex(seq, before, old)
-        search.add(self._engine, [(seq, *_entry(after, new))])
+        keywords.add(self._engine, [(seq, *_entry(after, new))])
         self._refacet(seq, after)
         ivf.forget(self._engine, seq)  # made from the old words; the next chore makes new ones
 
@@ -367,7 +429,7 @@ class Memories:
 
     def _unindex(self, seq: int, memory: Memory, row: Row) -> None:
         body, names, context = _entry(memory, row)
-        search.remove(self._engine, seq, body, names, context)
+        keywords.remove(self._engine, seq, body, names, context)
 
     _FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
 
@@ -405,4 +467,4 @@ def _numbered(first: int, memories: Sequence[Memory], rows: Sequence[Row]) -> It
 
 def _entry(memory: Memory, row: Row) -> Row:
     labels = [row[COLUMNS.index(name)] for name in ("tags", "files", "modules", "source_role")]
-    return search.entry(memory.content, labels, memory.span.context if memory.span else None)
+    return keywords.entry(memory.content, labels, memory.span.context if memory.span else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from recollect.core.digest import checksum
 from recollect.core.errors import StoreDamaged
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 
 class Meta:

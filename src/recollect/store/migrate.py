@@ -11,10 +11,10 @@ from hashlib import sha256
 from types import MappingProxyType
 
 from recollect.core.errors import MigrationFailed, RecollectError
-from recollect.store.backup import make_backup
-from recollect.store.engine import Engine
 from recollect.store.meta import Meta
 from recollect.store.migrations.steps import MIGRATIONS, Migration
+from recollect.store.port import Engine
+from recollect.store.sqlite.backup import make_backup
 
 
 @dataclass(frozen=True, slots=True)

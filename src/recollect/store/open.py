@@ -9,8 +9,8 @@ from recollect.core.errors import NewerSchema, NotAStore, StoreDamaged, StoreErr
 from recollect.core.kinds import Kinds
 from recollect.core.text import ANALYZER
 from recollect.store.migrations.latest import APPLICATION_ID, LATEST
-from recollect.store.sqlite import search
-from recollect.store.sqlite.connection import PATIENCE, SqliteEngine
+from recollect.store.sqlite import keywords
+from recollect.store.sqlite.engine import PATIENCE, SqliteEngine
 from recollect.store.store import Store
 
 
@@ -99,5 +99,5 @@ def _settle_identity(store: Store, project: str | None) -> None:
             store.set_meta("project", project)
     if store.meta("analyzer") != ANALYZER:
         with store.engine.write():
-            search.rebuild(store.engine)
+            keywords.rebuild(store.engine)
             store.set_meta("analyzer", ANALYZER)

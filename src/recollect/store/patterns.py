@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from recollect.core.observed import CallCount, ErrorCount, FileCount, ModuleCount, PairCount, SequenceCount
-from recollect.store.engine import Engine, Params
+from recollect.store.port import Engine, Params
 
 _KEPT = 12  # files and remedies of one trouble that are told
 _FROM = """

@@ -8,8 +8,8 @@ from datetime import datetime
 from recollect.core.records import Memory
 from recollect.core.sessions import Session
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Params, Row
 from recollect.store.memories import M_NAMES, Memories
+from recollect.store.port import Engine, Params, Row
 
 _NAMES = "s.id, s.project, s.seen_at, s.last_at, s.cursor, s.queued_at, s.consolidated_at"
 _SAID = "m.session = s.id and m.project = s.project and m.kind = 'episode'"

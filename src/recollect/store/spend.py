@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _COST = "coalesce(used, reserved)"  # a call that never came back is charged what it was allowed
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.core.kinds import Kinds
-from recollect.store.engine import Engine
 from recollect.store.memories import Memories
 from recollect.store.meta import Meta
+from recollect.store.port import Engine
 from recollect.store.words import Words
 
 if TYPE_CHECKING:
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from recollect.store.observed import Observed
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
+    from recollect.store.sqlite.vectors import Vectors
     from recollect.store.tombstones import Tombstones
-    from recollect.store.turns import Turns
-    from recollect.store.vectors import Vectors
-    from recollect.store.working import WorkingMemory
+    from recollect.store.turns import Turns, WorkingMemory
 
 
 class Store:
@@ -62,7 +61,7 @@ class Store:
 
     @cached_property
     def vectors(self) -> Vectors:
-        from recollect.store.vectors import Vectors
+        from recollect.store.sqlite.vectors import Vectors
 
         return Vectors(self.engine, self.project)
 
@@ -122,7 +121,7 @@ class Store:
 
     @cached_property
     def working(self) -> WorkingMemory:
-        from recollect.store.working import WorkingMemory
+        from recollect.store.turns import WorkingMemory
 
         return WorkingMemory(self.engine, self.project)
 

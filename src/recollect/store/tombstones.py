@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from recollect.core.digest import checksum
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _CHUNK = 500
 

@@ -1,4 +1,4 @@
-"""The tables of turns: what an agent was told, called and said, whichever provider it remembers with. Decides nothing.
+"""What agents did and keep in mind: turns with their calls, whichever provider remembers them, and working memory.
 
 A turn is written when it begins, each call when it has returned, and the answer at the end, so that a kill at any
 point costs what nobody had yet been told. Every method that changes rows opens its own durable write.
@@ -12,9 +12,10 @@ from datetime import datetime
 from functools import partial
 
 from recollect.core.digest import checksum
+from recollect.core.errors import StoreDamaged
 from recollect.core.turns import Call, Turn
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.engine import Engine, Params, Row, Value
+from recollect.store.port import Engine, Params, Row, Value
 
 _COLUMNS = (
     "number", "id", "project", "session", "thread", "provider", "model", "at", "input", "output", "state", "note",
@@ -264,3 +265,54 @@ def _call_row(turn: str, place: int, call: Call) -> tuple[Value, ...]:
 def _call(row: Row) -> Call:
     _, _, id, name, arguments, result, failed, step, said, ms = row
     return Call(id, name, arguments, result, bool(failed), step, said, ms)
+
+
+class WorkingMemory:
+    """The working memory of a project's agents: a few short lists under fixed names. Decides nothing."""
+
+    def __init__(self, engine: Engine, project: str) -> None:
+        self._engine = engine
+        self._project = project
+
+    _SECTIONS = "select project, section, items, updated_at, checksum from working_memory where project = :project"
+
+    def sections(self) -> dict[str, tuple[str, ...]]:
+        """What is kept in mind, by section."""
+        found: dict[str, tuple[str, ...]] = {}
+        for row in self._engine.rows(f"{self._SECTIONS} order by section", {"project": self._project}):
+            if checksum(row[:-1]) != row[-1]:
+                raise StoreDamaged(self._engine.location, f"the working memory ({row[1]}) does not match its checksum")
+            found[row[1]] = tuple(json.loads(row[2]))
+        return found
+
+    _PUT = """
+        insert into working_memory (project, section, items, updated_at, checksum) values (?, ?, ?, ?, ?)
+            on conflict (project, section) do update set
+            items = excluded.items, updated_at = excluded.updated_at, checksum = excluded.checksum
+    """
+
+    def put(self, section: str, items: Sequence[str], *, at: datetime) -> None:
+        """Replace what one section holds. Durable when this returns."""
+        row = (self._project, section, json.dumps(list(items), ensure_ascii=False), to_ms(at))
+        with self._engine.write():
+            self._engine.execute_many(self._PUT, [(*row, checksum(row))])
+
+    _EVERY = "select project, section, items, updated_at, checksum from working_memory order by project, section"
+
+    def damaged(self) -> list[str]:
+        return [
+            f"the working memory of {row[0]} ({row[1]})"
+            for row in self._engine.rows(self._EVERY)
+            if checksum(row[:-1]) != row[-1]
+        ]
+
+    def forget(self, texts: Sequence[str]) -> None:
+        """Drop items that say one of some texts. Joins the caller's write."""
+        gone = {text.strip() for text in texts}
+        with self._engine.write():
+            for project, section, items, at, _ in self._engine.rows(self._EVERY):
+                known = json.loads(items)
+                kept = [item for item in known if item.strip() not in gone]
+                if kept != known:
+                    row = (project, section, json.dumps(kept, ensure_ascii=False), at)
+                    self._engine.execute_many(self._PUT, [(*row, checksum(row))])

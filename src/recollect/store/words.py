@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from recollect.core.query import Filter, Reading
-from recollect.store.around import Said, said
-from recollect.store.engine import Engine
 from recollect.store.filters import where
-from recollect.store.sqlite import ranked, search
+from recollect.store.memories import Said, said
+from recollect.store.port import Engine
+from recollect.store.sqlite import keywords
+from recollect.store.sqlite.keywords import LIMITS, Limits
 from recollect.store.sqlite.match import terms as terms_of
-from recollect.store.sqlite.ranked import LIMITS, Limits
 
 _MOST_CUTS = 10_000  # texts kept as words; some 30 MB of ordinary turns
 
@@ -54,7 +54,7 @@ class Words:
             return []
         condition, params = where(filter, self._project)
         counts = None if prefix else lambda some: self.frequencies(some)[0]
-        best = ranked.search(
+        best = keywords.search(
             self._engine,
             terms,
             counts,
@@ -82,19 +82,19 @@ class Words:
         """What holds any of some words: first, up to the limit, what shares the most with what was read, then the
         newest."""
         terms = terms_of(reading)
-        seqs = search.with_any_and(self._engine, words, terms, limit=limit) if terms else []
-        return said(self._engine, [*seqs, *search.with_any(self._engine, words, limit=limit)])
+        seqs = keywords.with_any_and(self._engine, words, terms, limit=limit) if terms else []
+        return said(self._engine, [*seqs, *keywords.with_any(self._engine, words, limit=limit)])
 
     def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         """In how many memories each index term stands, and how many memories there are."""
-        size = ranked.size(self._engine)
+        size = keywords.size(self._engine)
         if size <= self._limits.small:
-            return ranked.frequencies(self._engine, terms, self._limits), size
+            return keywords.frequencies(self._engine, terms, self._limits), size
         counted, known = self._counts
         if counted != size or len(known) > _MOST_CUTS:
             known = {}
         new = [term for term in terms if term not in known]
-        known = {**known, **dict.fromkeys(new, 0), **ranked.frequencies(self._engine, new, self._limits)}
+        known = {**known, **dict.fromkeys(new, 0), **keywords.frequencies(self._engine, new, self._limits)}
         self._counts = (size, known)
         return {term: known[term] for term in terms if known[term]}, size
 

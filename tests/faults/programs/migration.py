@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from faults.programs.crowd import crowd
-from recollect.store import backup, migrate
-from recollect.store.engine import Engine
+from recollect.store import migrate
 from recollect.store.migrations.steps import MIGRATIONS, Migration
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.port import Engine
+from recollect.store.sqlite import backup
+from recollect.store.sqlite.engine import SqliteEngine
 
 POINTS = (
     "before the backup", "after copying the backup", "after verifying the backup", "after naming the backup",

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from recollect.recall.reader import Reader
     from recollect.remember.writer import Writer
     from recollect.store.sessions import Sessions
-    from recollect.store.turns import Turns
-    from recollect.store.working import WorkingMemory
+    from recollect.store.turns import Turns, WorkingMemory
 
 
 class MemoryProvider(Protocol):

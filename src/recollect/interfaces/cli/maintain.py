@@ -12,9 +12,9 @@ from recollect.core.errors import BackupNotFound, InvalidField, StoreDamaged, St
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import check_json
-from recollect.store.backup import list_backups, make_backup, put_back
 from recollect.store.check import CheckReport, check
-from recollect.store.repair import RepairReport, rebuild, salvage
+from recollect.store.sqlite.backup import list_backups, make_backup, put_back
+from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
 from recollect.store.store import Store
 from recollect.wiring import kinds_of, locate
 

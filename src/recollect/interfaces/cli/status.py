@@ -17,9 +17,9 @@ from recollect.files.project import user_store_path
 from recollect.files.root import state_folder
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import entry_json, standing, turn_json
-from recollect.store.backup import list_backups
 from recollect.store.check import check
-from recollect.store.sqlite.connection import sqlite_version
+from recollect.store.sqlite.backup import list_backups
+from recollect.store.sqlite.engine import sqlite_version
 from recollect.version import __version__
 from recollect.wiring import locate
 

@@ -308,7 +308,7 @@ class _CareTools:
 
     def backup(self) -> Annotated[CallToolResult, shapes.BackupShape]:
         """Copy the store into `backups/` beside it, verified."""
-        from recollect.store.backup import make_backup
+        from recollect.store.sqlite.backup import make_backup
 
         made_at = make_backup(self._handle.open().store.engine)
         return answer({"path": None if made_at is None else str(made_at)})

@@ -7,8 +7,8 @@ Times are milliseconds since 1970 in UTC; empty lists and objects are null.
 from __future__ import annotations
 
 from recollect.core.fields import FIELDS, column_ddl
-from recollect.store.engine import Engine
-from recollect.store.sqlite import search
+from recollect.store.port import Engine
+from recollect.store.sqlite import keywords
 
 _TABLES = """
     create table memories (
@@ -87,4 +87,4 @@ def foundation(engine: Engine) -> None:
     for statement in _TABLES.format(columns=columns).split(";"):
         if statement.strip():
             engine.execute(statement)
-    search.create(engine)
+    keywords.create(engine)

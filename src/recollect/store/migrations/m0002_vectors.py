@@ -6,7 +6,7 @@ their own there, which trebles the file.
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 from recollect.store.sqlite import ivf
 
 _TABLES = """

@@ -5,7 +5,7 @@ Numbers only grow, so the oldest entries are those with the smallest, and keepin
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _TABLES = """
     create table embedding_cache (

@@ -6,7 +6,7 @@ made from the files and `document_ranks` from the links; both are projections.
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _TABLES = """
     create table documents (

@@ -5,7 +5,7 @@ Edges carry the number of the file they were read from, so that a changed file t
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _TABLES = """
     create table code_files (

@@ -4,7 +4,7 @@ models cost. Sessions and jobs are bookkeeping: losing them costs time, never a 
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _TABLES = """
     create table sessions (

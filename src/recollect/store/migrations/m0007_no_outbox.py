@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _DROP = "drop table outbox"
 

@@ -6,7 +6,7 @@ own rows and nothing else.
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _TABLES = """
     create table observed_sessions (

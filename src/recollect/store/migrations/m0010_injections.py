@@ -4,7 +4,7 @@ benefit of memory is measured by it. The indexes let whoever briefs an agent fin
 
 from __future__ import annotations
 
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 _TABLES = """
     create table agent_sessions (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.core.fields import FIELDS, column_ddl
-from recollect.store.engine import Engine
+from recollect.store.port import Engine
 
 
 def fields_and_log(engine: Engine) -> None:

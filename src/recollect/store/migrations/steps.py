@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from recollect.store.engine import Engine
 from recollect.store.migrations.m0001_foundation import foundation
 from recollect.store.migrations.m0002_vectors import vectors
 from recollect.store.migrations.m0003_cache import cache
@@ -18,6 +17,7 @@ from recollect.store.migrations.m0009_observer import observer
 from recollect.store.migrations.m0010_injections import injections
 from recollect.store.migrations.m0012_fields_and_log import fields_and_log
 from recollect.store.observed import TABLES as OBSERVED
+from recollect.store.port import Engine
 
 
 @dataclass(frozen=True, slots=True)

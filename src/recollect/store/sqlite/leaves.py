@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from recollect.store.engine import Value
+from recollect.store.port import Value
 
 PAGE = 4096  # bytes; SQLite's default, which the store never changes
 _LEAF, _INTERIOR = 0x0D, 0x05

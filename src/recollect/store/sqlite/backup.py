@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from recollect.core.errors import BackupFailed, BackupNotFound, StoreError
-from recollect.store.engine import Engine
 from recollect.store.migrations.latest import APPLICATION_ID
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.port import Engine
+from recollect.store.sqlite.engine import SqliteEngine
 
 FOLDER = "backups"
 _STAMP = "%Y%m%dT%H%M%S.%fZ"

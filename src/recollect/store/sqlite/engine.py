@@ -29,11 +29,10 @@ from recollect.core.errors import (
     UnsafeSqlite,
 )
 from recollect.core.text import index_body, index_names
-from recollect.store.engine import Row, Value
 from recollect.store.migrations.latest import APPLICATION_ID
-from recollect.store.sqlite.lock import FairLock
+from recollect.store.port import Row, Value
+from recollect.store.sqlite.lock import FairLock, Reserve
 from recollect.store.sqlite.match import TOKENIZER
-from recollect.store.sqlite.reserve import Reserve
 
 PATIENCE = 30.0  # seconds a writer queues before it reports the store as busy
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint

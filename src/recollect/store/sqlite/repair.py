@@ -14,14 +14,14 @@ from recollect.core.digest import checksum
 from recollect.core.errors import RecollectError, StoreError
 from recollect.core.fields import COLUMNS, FIELDS
 from recollect.core.kinds import Kinds
-from recollect.store.backup import set_aside
 from recollect.store.codec import from_row, row_checksum
-from recollect.store.engine import Row
 from recollect.store.memories import facets
 from recollect.store.migrate import migrate
 from recollect.store.observed import TABLES as OBSERVED
-from recollect.store.sqlite import leaves, search
-from recollect.store.sqlite.connection import SqliteEngine
+from recollect.store.port import Row
+from recollect.store.sqlite import keywords, leaves
+from recollect.store.sqlite.backup import set_aside
+from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.store import Store
 
 _SEQS = "select id, seq from memories"
@@ -48,7 +48,7 @@ _ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflic
 def rebuild(store: Store) -> RepairReport:
     """Make every projection anew from the rows, in one transaction."""
     with store.engine.write():
-        search.rebuild(store.engine)
+        keywords.rebuild(store.engine)
         seqs: dict[str, int] = {row[0]: row[1] for row in store.engine.rows(_SEQS)}
         store.engine.execute(_CLEAR_FACETS)
         for page in store.memories.every():
@@ -76,7 +76,7 @@ def salvage(path: Path, kinds: Kinds) -> RepairReport:
             _carry_table(damaged, fresh, table)
         carried, lost = _carry_memories(damaged, fresh, kinds)
         with fresh.write():
-            search.rebuild(fresh)
+            keywords.rebuild(fresh)
         rebuild(Store(fresh, kinds))
         return RepairReport(("keywords", "facets", "names"), aside, carried, tuple(sorted(lost)))
     finally:

@@ -1,7 +1,8 @@
-"""Vectors: what an embedder made of the memories, in spaces that coexist, and the search for the nearest.
+"""The vector index of a project on SQLite: spaces that coexist, the vectors in them, and the search for the nearest.
 
-A space belongs to one model and one number of dimensions, and a vector is compared only within its own. Everything here
-is a projection: `missing` and `stale` say what has to be embedded (again), `rebuild` makes the index anew from the
+A space belongs to one model and one number of dimensions, and a vector is compared only within its own. Another model
+fills a new space while the old one answers, and the change from one to the other is a single transaction. Everything
+here is a projection: `missing` and `stale` say what has to be embedded (again), `rebuild` makes the index anew from the
 vectors. No model is ever called from here, and numpy is loaded only when a vector is at hand.
 """
 
@@ -12,20 +13,241 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from recollect.core.errors import BadVector, EmbeddingMismatch, SpaceNotFound, StoreDamaged, WrongSpaceState
 from recollect.core.query import Filter
-from recollect.store.directions import Item, checked, chunks, decoded, question
-from recollect.store.engine import Engine, Params
+from recollect.store.codec import from_ms, to_ms
 from recollect.store.filters import where
-from recollect.store.spaces import TOUCH, Space, Spaces
+from recollect.store.port import Engine, Params, Row, Value
 from recollect.store.sqlite import ivf
-from recollect.store.sqlite.codes import best, decode, encode, means, nearest, only, scored
-from recollect.store.sqlite.walk import Walk
+from recollect.store.sqlite.codes import best, decode, encode, means, nearest, only, scored, units
+from recollect.store.sqlite.ivf import Walk
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.codes import Codes, Matrix
     from recollect.store.sqlite.ivf import Grid
+
+State: TypeAlias = Literal["building", "active", "retired"]
+STEP = 2_000  # rows per transaction of long work: others wait a few hundredths of a second
+SWAP = "update spaces set grid = :grid, change = random() where id = :id"
+TOUCH = "update spaces set change = random() where id = :id"
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The vectors of one model. `grid` is the index that answers; `change` is another number after every change."""
+
+    id: int
+    model: str
+    dims: int
+    state: State
+    created_at: datetime
+    grid: int
+    change: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.model} ({self.dims} dimensions)"
+
+
+class Spaces:
+    """Reads and changes spaces. Safe to share between threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._centroids: dict[tuple[int, int], Matrix | None] = {}
+
+    _SPACES = """
+        select id, model, dims, state, created_at, grid, change from spaces where state <> 'dropped' order by id
+    """
+
+    def spaces(self) -> list[Space]:
+        rows = self.engine.rows(self._SPACES)
+        return [Space(i, model, dims, state, from_ms(at), g, c) for i, model, dims, state, at, g, c in rows]
+
+    def active(self) -> Space | None:
+        """The space that answers questions."""
+        return next((space for space in self.spaces() if space.state == "active"), None)
+
+    _BEGIN = """
+        insert into spaces (id, model, dims, state, created_at, grid, change)
+        values (:id, :model, :dims, 'building', :at, :grid, random())
+    """
+    _NEXT = "select coalesce(max(id), 0) + 1 from spaces"
+    _SET_STATE = "update spaces set state = :state, change = random() where id = :id"
+
+    def begin(self, model: str, dims: int, at: datetime) -> Space:
+        """The space of this model to be filled: the one there is, whatever its state was, or a new one.
+
+        The active one is returned as it is; a retired one is filled further, since its vectors are still true.
+        """
+        with self.engine.write():
+            known = [space for space in self.spaces() if (space.model, space.dims) == (model, dims)]
+            if known and known[0].state == "retired":
+                self.engine.execute(self._SET_STATE, {"id": known[0].id, "state": "building"})
+            if known:
+                return self.fresh(known[0])
+            row = self.engine.row(self._NEXT)
+            id = int(row[0]) if row else 1
+            grid = ivf.add_grid(self.engine, id, "serving")
+            self.engine.execute(self._BEGIN, {"id": id, "model": model, "dims": dims, "at": to_ms(at), "grid": grid})
+            return self._by_id(id)
+
+    def activate(self, space: Space) -> Space:
+        """Let this space answer from now on. The one that did is retired in the same transaction."""
+        with self.engine.write():
+            former = self.active()
+            if former is not None and former.id == space.id:
+                return former
+            self.fresh(space)
+            if former is not None:
+                self.engine.execute(self._SET_STATE, {"id": former.id, "state": "retired"})
+            self.engine.execute(self._SET_STATE, {"id": space.id, "state": "active"})
+            return self.fresh(space)
+
+    def put_back(self, space: Space) -> Space:
+        """Go back to a retired space."""
+        with self.engine.write():
+            if (now := self.fresh(space)).state != "retired":
+                raise WrongSpaceState(now.model, now.state, "put back")
+            return self.activate(space)
+
+    def drop(self, space: Space) -> None:
+        """Remove a space with all its vectors: gone at once, cleared away in small transactions."""
+        with self.engine.write():
+            if (now := self.fresh(space)).state == "active":
+                raise WrongSpaceState(now.model, now.state, "dropped")
+            self.engine.execute(self._SET_STATE, {"id": space.id, "state": "dropped"})
+        self.sweep()
+
+    _DROPPED = "select id from spaces where state = 'dropped' order by id"
+    _END = "delete from spaces where id = :id"
+    _CLEAR = """
+        delete from vectors where rowid in
+            (select rowid from vectors where seq > :after and seq <= :upto and space = :space)
+    """
+    _LAST = "select max(seq) from (select seq from vectors where seq > :after order by seq limit :step)"
+
+    def sweep(self) -> None:
+        """Clear away dropped spaces and cells that no longer answer, in small transactions."""
+        dropped = [row[0] for row in self.engine.rows(self._DROPPED)]
+        for space in dropped:
+            self._clear(space)
+        for grid in ivf.leftover(self.engine):
+            more = True
+            while more:
+                with self.engine.write(durable=False):
+                    more = ivf.sweep(self.engine, grid, most=STEP)
+        for space in dropped:
+            with self.engine.write():
+                self.engine.execute(self._END, {"id": space})
+
+    def _clear(self, space: int) -> None:
+        after = 0
+        while (row := self.engine.row(self._LAST, {"after": after, "step": STEP})) and row[0] is not None:
+            with self.engine.write(durable=False):
+                self.engine.execute(self._CLEAR, {"after": after, "upto": row[0], "space": space})
+            after = row[0]
+
+    def _by_id(self, id: int) -> Space:
+        for space in self.spaces():
+            if space.id == id:
+                return space
+        raise SpaceNotFound(id)
+
+    def fresh(self, space: Space) -> Space:
+        """The space as it is now: its state and its grid may have changed since the caller read them."""
+        return self._by_id(space.id)
+
+    def serving(self, space: Space) -> Grid:
+        for grid in ivf.grids(self.engine, space.id):
+            if grid.id == space.grid:
+                return grid
+        raise StoreDamaged(self.engine.location, f"the vectors of {space.name} have lost their index")
+
+    def centres(self, space: Space, grid: Grid) -> Matrix | None:
+        """The centroids of a grid, read once per process. Damaged ones are none: every cell is looked into then."""
+        known, key = self._centroids, (grid.id, grid.birth)
+        if key not in known:
+            try:
+                found = ivf.centroids(self.engine, grid, space.dims)
+            except ValueError:
+                found = None
+            self._centroids = known = {**dict(list(known.items())[-3:]), key: found}
+        return known[key]
+
+
+Item: TypeAlias = "tuple[str, Any, str]"  # memory, views (one row each, or a single one), stamp of the embedded texts
+
+
+def checked(space: Space, items: Sequence[Item]) -> list[tuple[str, Matrix, str]]:
+    """The items with their views as unit rows; an error that says what is wrong with the first bad one."""
+    import numpy as np
+
+    given = [(id, np.atleast_2d(np.asarray(views, np.float32)), stamp) for id, views, stamp in items]
+    for id, views, _ in given:
+        _fits(space, views, f"memory {id}")
+    if not given:
+        return []
+    ends = np.cumsum([len(views) for _, views, _ in given])
+    owners = [id for id, views, _ in given for _ in views]
+    rows = np.split(_units(np.concatenate([views for _, views, _ in given]), owners), ends[:-1])
+    return [(id, views, stamp) for (id, _, stamp), views in zip(given, rows, strict=True)]
+
+
+def question(space: Space, given: Any) -> Matrix:
+    import numpy as np
+
+    asked = np.asarray(given, np.float32).reshape(1, -1)
+    _fits(space, asked, "the question")
+    found: Matrix = _units(asked, None)[0]
+    return found
+
+
+def _fits(space: Space, views: Matrix, what: str) -> None:
+    if views.ndim != 2 or not views.size:
+        raise BadVector(what, "is no row of numbers")
+    if views.shape[1] != space.dims:
+        raise EmbeddingMismatch(stored=space.name, configured=f"one with {views.shape[1]} dimensions")
+
+
+def _units(rows: Matrix, owners: Sequence[str] | None) -> Matrix:
+    """Rows with length one. One without a direction is an error that names its owner."""
+    import numpy as np
+
+    longest = np.abs(rows).max(axis=1)  # not a number when one of them is not
+    bad = np.flatnonzero(~(np.isfinite(longest) & (longest > 0)))
+    if len(bad):
+        what = "the question" if owners is None else f"memory {owners[bad[0]]}"
+        raise BadVector(what, "is zero" if longest[bad[0]] == 0 else "holds a number that is not finite")
+    return units(rows / longest[:, None])  # first to a middling size: squares of the extremes leave the range
+
+
+def decoded(rows: Sequence[Row], dims: int) -> dict[Any, Matrix | None]:
+    """Stored views as unit rows, by memory; nothing where they are damaged."""
+    import numpy as np
+
+    found: dict[Any, Matrix | None] = {seq: None for seq, _ in rows}
+    whole = [(seq, blob) for seq, blob in rows if blob and len(blob) % (2 * dims) == 0]
+    views = np.frombuffer(b"".join([blob for _, blob in whole]), "<f2").astype(np.float32).reshape(-1, dims)
+    lengths = np.einsum("ij,ij->i", views, views)
+    sound = np.abs(lengths - 1) < 0.01  # also false where a number is not finite
+    views /= np.sqrt(np.where(sound, lengths, np.float32(1)))[:, None]
+    all_sound, start = bool(sound.all()), 0
+    for seq, blob in whole:
+        end = start + len(blob) // (2 * dims)
+        if all_sound or sound[start:end].all():
+            found[seq] = views[start:end]
+        start = end
+    return found
+
+
+def chunks(values: Sequence[Value]) -> Iterator[list[Value]]:
+    for start in range(0, len(values), STEP):
+        yield list(values[start : start + STEP])
+
 
 SMALL = 20_000  # vectors up to which every code is compared: a few milliseconds, and exact
 NARROW = 4_000  # memories that a filter may let through to be compared one by one
@@ -344,25 +566,25 @@ class Vectors(Spaces):
 
     def train(self, space: Space) -> None:
         """Divide the space into cells that fit its vectors. Killed at any point it leaves a working index."""
-        from recollect.store.training import Training
+        from recollect.store.sqlite.vector_upkeep import Training
 
         Training(self).run(space)
 
     def verify(self, space: Space) -> list[str]:
         """What is wrong with a space, if anything."""
-        from recollect.store.vector_care import VectorCare
+        from recollect.store.sqlite.vector_upkeep import VectorCare
 
         return VectorCare(self).verify(space)
 
     def rebuild(self, space: Space) -> None:
         """Make the index of a space anew from its vectors."""
-        from recollect.store.vector_care import VectorCare
+        from recollect.store.sqlite.vector_upkeep import VectorCare
 
         VectorCare(self).rebuild(space)
 
     def repeats(self, space: Space, order: Sequence[str], *, least: float) -> list[tuple[str, str, float]]:
         """Memories whose vectors repeat one that stands before them in `order`: which, whom, and their cosine."""
-        from recollect.store.repeats import repeats
+        from recollect.store.sqlite.vector_upkeep import repeats
 
         seqs = self.seqs(order)
         ids = {seq: id for id, seq in seqs.items()}
