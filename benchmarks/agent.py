@@ -35,7 +35,7 @@ from time import perf_counter
 from sets import DATA
 
 import recollect
-from recollect.agent.moments import SYSTEM_PROMPT, TOLD, barred, rendered
+from recollect.agent.injection import SYSTEM_PROMPT, TELLABLE_KINDS, find_objection, render_block
 from recollect.agent.trust import set_level
 from recollect.app import Recollect
 from recollect.core.drafts import Draft
@@ -80,7 +80,7 @@ def filled(path: Path, count: int) -> None:
     """A store of so many statements, made once."""
     if path.exists():
         return
-    kinds = sorted(TOLD - {"dead_end", "workflow_recipe"})
+    kinds = sorted(TELLABLE_KINDS - {"dead_end", "workflow_recipe"})
     files = [
         path for events in sessions(SETS[0])[:80] for one in events if isinstance(one, ToolCall) for path in one.paths
     ]
@@ -339,9 +339,9 @@ def attacks() -> list[str]:
         free = escaped = 0
         for number, text in enumerate(texts):
             learnt = _inferred(f"mem_{number}", text)
-            free += not barred(learnt, SYSTEM_PROMPT, level="standard", given=())
-            assert barred(_inferred("t", text, tainted=True), SYSTEM_PROMPT, level="standard", given=())
-            escaped += not _fenced(rendered([learnt, learnt], SYSTEM_PROMPT, nonce="0123456789abcdef"))
+            free += not find_objection(learnt, SYSTEM_PROMPT, level="standard", given=())
+            assert find_objection(_inferred("t", text, tainted=True), SYSTEM_PROMPT, level="standard", given=())
+            escaped += not _fenced(render_block([learnt, learnt], SYSTEM_PROMPT, nonce="0123456789abcdef"))
         lines.append(f"| {name} | {len(texts)} | {free} ({free / max(1, len(texts)):.0%}) | {escaped} |")
     harmless = [text for number, text in enumerate(sentences(SETS[0])) if number < 20_000]
     held = sum(gives_orders(text) for text in harmless)

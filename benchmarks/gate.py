@@ -1,6 +1,6 @@
-"""Repeated errors as the hook process foresees them: over a real store, the row it reads and the slate it keeps.
+"""Repeated errors as the hook process foresees them: over a real store, the row it reads and the session file it keeps.
 
-Every event goes through what a hook does with it, in this process: `Spool.first`, `foreseen`, `follow`. The store
+Every event goes through what a hook does with it, in this process: `take_event`, `foresee_failure`, `follow`. The store
 learns after each session as `recollect observe` does, so what may be told is what the store says may be told. Beside
 it a warm session is asked the same; where the two differ is counted.
 """
@@ -15,16 +15,14 @@ from pathlib import Path
 from time import thread_time
 
 import recollect
-from recollect.agent.spool import Spool, Story
-from recollect.agent.watchful import follow, foreseen
+from recollect.agent.hook import follow, foresee_failure
 from recollect.app import Recollect
+from recollect.files.session_file import SessionFile
 from recollect.observer.events import Event, ToolCall, ToolResult, UserText
 from recollect.observer.failure_patterns import SNAPSHOT_FILES_NAME, SNAPSHOT_NAME, Match, match_patterns
 from recollect.observer.language import fingerprint
 from recollect.observer.predictor import RECURRING
 from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
-
-LEVEL = "standard"
 
 
 @dataclass
@@ -41,7 +39,7 @@ class Gated:
     followed: list[float] = field(default_factory=list)  # of following an answer
     row: int = 0
     files: int = 0
-    slate: int = 0
+    session_file: int = 0  # bytes on disk
 
 
 def gated(sessions: Sequence[Sequence[Event]]) -> Gated:
@@ -89,17 +87,17 @@ def _session(
 ) -> set[tuple[str, str]]:
     assert memory.path is not None
     reader: HookReader = open_hook_reader(str(memory.path), now=0)
-    spool = Spool(str(Path(memory.path).parent), events[0].session)
+    file = SessionFile.of(str(Path(memory.path).parent), events[0].session)
     warm = _Warm(memory)
     asked: dict[str, tuple[ToolCall, Match | None]] = {}
     told: set[str] = set()
     here: Counter[tuple[str, str]] = Counter()
     for number, event in enumerate(events):
         if isinstance(event, ToolCall):
-            story = _first(spool, number, "before")
+            file.take_event(f"{number:016x}", "before", number, named=True)
             start = thread_time()
-            match = foreseen(event, reader, spool, story, level=LEVEL, now=number)
-            follow("before", (event,), (("", False),), "", spool, story)
+            match = foresee_failure(event, reader, file, now=number)
+            follow("before", file, calls=(event,), answers=(("", False),))
             run.micros.append((thread_time() - start) * 1e6)
             other = warm.foreseen(event)
             run.differ += (match and match.pattern.id) != (other and other.pattern.id)
@@ -108,17 +106,11 @@ def _session(
             told |= match.pattern.fingerprints if match else frozenset()
             asked[event.call_id] = (event, match)
         elif isinstance(event, ToolResult):
-            story = _first(spool, number, "after")
+            file.take_event(f"{number:016x}", "after", number, named=True)
             call, match = asked.get(event.call_id, (None, None))
             start = thread_time()
-            follow(
-                "after",
-                (call,) if call else (),
-                ((event.text, event.error or event.rejected),) if call else (),
-                "",
-                spool,
-                story,
-            )
+            answers = ((event.text, event.error or event.rejected),) if call else ()
+            follow("after", file, calls=(call,) if call else (), answers=answers)
             run.followed.append((thread_time() - start) * 1e6)
             if call and event.error and not event.rejected:
                 key = (call.tool, fingerprint(event.text).key)
@@ -128,16 +120,11 @@ def _session(
                     run.by_then[half] += key[1] in told
                 here[key] += 1
         elif isinstance(event, UserText):
-            follow("prompt", (), (), event.text, spool, _first(spool, number, "prompt"))
+            file.take_event(f"{number:016x}", "prompt", number, named=True)
+            follow("prompt", file, prompt=event.text)
         warm.situation.see(event)
-    run.slate = max(run.slate, Path(spool.slate).stat().st_size if Path(spool.slate).exists() else 0)
+    run.session_file = max(run.session_file, 512 * Path(file.path).stat().st_blocks)
     return set(here)
-
-
-def _first(spool: Spool, number: int, event: str) -> Story:
-    story = spool.first(f"{number:016x}", event, number, named=True)
-    assert story is not None
-    return story
 
 
 def gated_report(run: Gated) -> list[str]:
@@ -157,7 +144,7 @@ def gated_report(run: Gated) -> list[str]:
     lines += [
         f"- a warm session asked the same would have said something else at {run.differ} calls",
         f"- the row a hook reads holds {run.row:,} letters at the end, that of known files {run.files:,}; the largest "
-        f"slate {run.slate:,} bytes",
+        f"session file {run.session_file:,} bytes on disk",
         f"- processor time inside a running process: to ask and follow before a call median {_at(asked, 0.5):.0f} µs, "
         f"p99 {_at(asked, 0.99):.0f} µs; to follow its answer median {_at(followed, 0.5):.0f} µs, "
         f"p99 {_at(followed, 0.99):.0f} µs",

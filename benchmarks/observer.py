@@ -16,7 +16,7 @@ of which the session had been warned earlier, since the same pattern is never to
 likelihood; a budget chooses the bar on the last 40 sessions, before each session, knowing nothing of it or later ones.
 
 By the hook process: the same question asked the way a hook asks it, from the row that the store keeps for it and the
-slate of the session, over a store that learnt every earlier session; a warm session is asked beside it.
+file of the session, over a store that learnt every earlier session; a warm session is asked beside it.
 
 Times are processor time of the one thread, because the machine is shared.
 """

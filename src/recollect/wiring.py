@@ -168,6 +168,11 @@ def _rooms(
             model=governed,
         )
 
+    def ingest() -> None:
+        from recollect.agent.ingest import ingest_injections
+
+        ingest_injections(store, writer.act())
+
     def observer() -> Observer:
         from recollect.observer.api import Observer
         from recollect.observer.context import ObserverContext
@@ -175,11 +180,10 @@ def _rooms(
         room = ObserverContext(
             store, context, clock, writer.identity, placed=partial(_tie, store, file), model=governed
         )
-        return Observer(room, folder=store.engine.folder)
+        return Observer(room, folder=store.engine.folder, ingest=ingest)
 
     def agent_context(observer: Observer) -> AgentContext:
         from recollect.agent.context import AgentContext
-        from recollect.agent.settle import settle
         from recollect.store.codec import to_ms
         from recollect.store.sqlite.hook_reader import HookReader
 
@@ -189,7 +193,7 @@ def _rooms(
             store.injections,
             hook_reader=lambda: HookReader(store.engine.rows, store.engine.tokens, now=to_ms(writer.now())),
             setting=store.meta,
-            ingest=lambda: settle(store, writer.act()),
+            ingest=ingest,
             methodology=_methodology(settings.methodology),
             folder=None if store.engine.folder is None else os.fspath(store.engine.folder),
             root=root,
@@ -408,7 +412,7 @@ def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
 
 def _chores(room: DialogueContext, embedder: Embedder | None, observed: list[Chore]) -> list[Chore]:
     """Every chore there is, in the order they run."""
-    from recollect.agent.settle import SettleChore
+    from recollect.agent.ingest import SettleChore
     from recollect.dialogue.consolidate import ConsolidateChore
     from recollect.dialogue.people import EnrichChore
     from recollect.dialogue.reflect import ReflectChore

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.agent.experiment import FULL, NAME
+from recollect.agent.injection import ARM_META, FULL
 from recollect.app import Recollect
 
 
 @pytest.fixture(autouse=True)
 def told_everything(memory: Recollect) -> None:
     with memory.store.engine.write():
-        memory.store.set_meta(NAME, FULL)
+        memory.store.set_meta(ARM_META, FULL)

@@ -15,6 +15,7 @@ import pytest
 from hosts.clients import CLIENTS, Client
 from hosts.model import LAST_WORD
 from hosts.scene import PROMPT, Scene, scene
+from recollect.files.session_file import session_files
 
 pytestmark = pytest.mark.hosts
 ALL = sorted(CLIENTS)
@@ -305,11 +306,9 @@ def test_codex_skips_our_hooks_until_a_person_trusts_them_and_doctor_says_so() -
 
 
 def _captured(made: Scene) -> list[dict[str, object]]:
-    """Every event the hook kept, from the spool or, once learnt from, from where the observer moved it."""
-    lines: list[dict[str, object]] = []
-    for file in sorted((made.project / ".recollect" / "spool").glob("*.jsonl")):
-        lines += [json.loads(line)["payload"] for line in file.read_text(encoding="utf-8").splitlines()]
-    return lines
+    """Every event the hook kept, of all sessions."""
+    files = session_files(str(made.project / ".recollect"))
+    return [json.loads(line)["payload"] for file in files for line in file.events()]
 
 
 def _command(payload: dict[str, object]) -> str:

@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ import pytest
 
 import recollect
 from hook_process import LEAN, SOURCE, answer_and_modules
-from recollect.agent.settle import settle
-from recollect.agent.spool import Spool
+from recollect.agent.hook_event import HookEvent
+from recollect.agent.ingest import ingest_injections
+from recollect.files.session_file import SessionFile
 from recollect.interfaces.cli import main as cli
-from recollect.interfaces.hook import main, run
-from recollect.interfaces.protocols import HOSTS
+from recollect.interfaces.hook import HOSTS, main, run
+from recollect.privacy.fence import block, item
 from recollect.store.migrations.latest import LATEST
 
 TRAP = "The staging database resets every night, so fixtures belong into seeds.sql."
@@ -111,7 +112,7 @@ def test_a_host_that_cannot_take_text_is_answered_nothing_and_still_heard(projec
     prompt = {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "c", "workspace_roots": [str(project)],
               "prompt": "why does the staging database reset?"}  # fmt: skip
     assert run("cursor", json.dumps(prompt).encode(), os.environ) == ""
-    assert len(list((project / ".recollect" / "spool").glob("*.jsonl"))) == 2
+    assert len(list((project / ".recollect" / "spool").glob("*.session"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -139,8 +140,8 @@ def test_an_event_is_answered_and_kept_once_whoever_calls(project: Path) -> None
     assert told("claude-code", read(project))
     assert told("vscode", read(project)) == ""
     assert told("claude-code", read(project)) == ""
-    (kept,) = (project / ".recollect" / "spool").glob("*.jsonl")
-    assert len(kept.read_text().splitlines()) == 1
+    (kept,) = (project / ".recollect" / "spool").glob("*.session")
+    assert len(list(SessionFile(str(kept)).events())) == 1
 
 
 def test_a_memory_is_told_once_a_session_and_again_after_the_context_was_emptied(project: Path) -> None:
@@ -156,7 +157,7 @@ def test_a_memory_is_told_once_a_session_and_again_after_the_context_was_emptied
 def test_the_control_arm_is_told_nothing_and_still_heard(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_ARM", "control")
     assert told("claude-code", read(project)) == ""
-    assert list((project / ".recollect" / "spool").glob("*.jsonl"))
+    assert list((project / ".recollect" / "spool").glob("*.session"))
 
 
 def test_a_memory_from_a_linked_worktree_is_found_by_its_project_path(project: Path, tmp_path: Path) -> None:
@@ -181,8 +182,8 @@ def test_personal_memories_are_told_beside_the_projects(project: Path) -> None:
 def test_what_hooks_told_is_brought_into_the_store_once(project: Path) -> None:
     told("claude-code", read(project))
     with recollect.open(project) as memory:
-        assert settle(memory.store, memory.hand) == 1
-        assert settle(memory.store, memory.hand) == 0
+        assert ingest_injections(memory.store, memory.hand) == 1
+        assert ingest_injections(memory.store, memory.hand) == 0
         (one,) = memory.store.injections.of("s")
         assert memory.get(one.memory).access_count == 1
     assert told("claude-code", read(project, id="9")) == ""
@@ -210,7 +211,7 @@ def test_an_answer_stays_within_what_the_host_takes(project: Path) -> None:
     event = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": str(project)}
     for host in ("claude-code", "codex"):
         answer = run(host, json.dumps({**event, "session_id": host}).encode(), os.environ)
-        assert 0 < len(answer) <= HOSTS[host].letters + 1_000
+        assert 0 < len(answer) <= HOSTS[host].max_chars + 1_000
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------
@@ -266,7 +267,7 @@ def test_a_damaged_store_is_answered_nothing_and_the_event_is_kept(project: Path
     (project / ".recollect" / "memory.db").write_bytes(b"nonsense" * 1000)
     assert told("claude-code", read(project)) == ""
     assert "no answer" in log(tmp_path)
-    assert list((project / ".recollect" / "spool").glob("*.jsonl"))
+    assert list((project / ".recollect" / "spool").glob("*.session"))
 
 
 @pytest.mark.parametrize("schema", [LATEST - 1, LATEST + 1])
@@ -279,7 +280,7 @@ def test_a_store_of_another_release_is_answered_nothing_and_the_event_is_kept(
     done = process(["claude-code"], json.dumps(read(project)).encode(), project)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert f"schema {schema}" in log(tmp_path)
-    assert list((project / ".recollect" / "spool").glob("*.jsonl"))
+    assert list((project / ".recollect" / "spool").glob("*.session"))
 
 
 def test_a_store_that_somebody_writes_is_read_all_the_same(project: Path) -> None:
@@ -329,8 +330,8 @@ def test_a_result_of_five_megabytes_is_answered_and_kept_small(project: Path) ->
     done = process(["claude-code"], json.dumps(event).encode(), project)
     assert done.returncode == 0
     assert b"seeds" in done.stdout
-    (kept,) = (project / ".recollect" / "spool").glob("*.jsonl")
-    assert kept.stat().st_size < 20_000
+    (kept,) = (project / ".recollect" / "spool").glob("*.session")
+    assert sum(map(len, SessionFile(str(kept)).events())) < 20_000
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
@@ -396,7 +397,7 @@ def test_the_end_of_a_session_starts_learning_in_another_process(
     assert told("claude-code", event) == ""
     (command,) = started
     assert command[1:5] == ["-m", "recollect", "observe", "--spool"]
-    assert Spool(str(project / ".recollect"), "s").story().counts == {"end": 1}
+    assert SessionFile.of(str(project / ".recollect"), "s").count("end") == 1
 
 
 def test_main_never_raises(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,3 +444,55 @@ def test_the_command_line_answers_like_the_program(project: Path) -> None:
         check=True,
     )
     assert b"seeds" in done.stdout
+
+
+# --- what is kept ---------------------------------------------------------------------------------------------------
+
+
+def test_what_we_told_and_the_middle_of_long_texts_are_not_kept(tmp_path: Path) -> None:
+    ours = block([item(1, "gotcha", "never learn this again")], nonce="0123456789abcdef")
+    deep: list[object] = []
+    for _ in range(100):
+        deep = [deep]
+    payload = {"prompt": f"{ours}fix the bug", "tool_response": {"text": "y" * 5_000_000}, "a": deep, "tool_calls": []}
+    kept = HookEvent("gemini", "prompt", payload, str(tmp_path)).kept_payload()
+    assert kept["prompt"] == "fix the bug"
+    assert "tool_calls" not in kept
+    assert len(json.dumps(kept)) < 10_000
+
+
+def test_draining_counts_what_was_told_whoever_asks_for_it(project: Path) -> None:
+    told("claude-code", read(project))
+    with recollect.open(project) as memory:
+        memory.observer.drain()
+        (one,) = memory.store.injections.of("s")
+        assert memory.get(one.memory).access_count == 1
+        memory.observer.drain()
+        assert memory.get(one.memory).access_count == 1
+
+
+def test_a_session_that_is_resumed_after_its_file_went_still_knows_what_it_was_told(project: Path) -> None:
+    assert told("claude-code", read(project))
+    with recollect.open(project) as memory:
+        memory.observer.drain()
+    os.unlink(SessionFile.of(str(project / ".recollect"), "s").path)
+    assert told("claude-code", read(project, id="later")) == ""
+
+
+def test_files_of_an_earlier_release_are_learnt_from_or_left_and_never_an_error(project: Path) -> None:
+    spool = project / ".recollect" / "spool"
+    spool.mkdir()
+    end = {"hook_event_name": "SessionEnd", "session_id": "old", "cwd": str(project)}
+    lines = [{"v": 1, "host": "claude-code", "at": 1.0, "payload": one} for one in (read(project, session="old"), end)]
+    (spool / "0000000000000001.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (spool / "0000000000000001.seen").write_text("s\told\t1\tclaude-code\ng\tmem_1\t1\tstep\n")
+    (spool / "0000000000000001.slate").write_bytes(b"RCLslat1" + bytes(100))
+    assert told("claude-code", read(project))
+    with recollect.open(project) as memory:
+        assert memory.observer.drain().skipped == {}
+        assert [one.id for one in memory.observer.sessions()] == ["old"]
+        assert not list(spool.glob("*.jsonl"))
+        assert len(list(spool.iterdir())) == 3
+    with recollect.open(project, clock=lambda: datetime.now(UTC) + timedelta(days=15)) as memory:
+        memory.observer.drain()
+    assert list(spool.iterdir()) == []

@@ -7,7 +7,6 @@ import os
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,10 @@ import pytest
 
 import recollect
 from hook_process import LEAN, answer_and_modules
-from recollect.agent.disk import looked
-from recollect.agent.hooked import Heard, Hook
-from recollect.agent.settle import settle
-from recollect.agent.slate import Slate
-from recollect.agent.spool import Spool, read_story
+from recollect.agent.hook import Hook
+from recollect.agent.hook_event import HookEvent, look_at_disk
 from recollect.agent.trust import set_level
+from recollect.files.session_file import SessionFile
 from recollect.interfaces.hook import run
 from recollect.observer.events import ToolCall
 from recollect.observer.failure_patterns import (
@@ -157,8 +154,6 @@ def test_hooks_at_once_warn_of_a_pattern_once(burnt: Path) -> None:
     with ThreadPoolExecutor(6) as pool:
         told = [text for text in pool.map(heard, talk.payloads[1:]) if text]
     assert len(told) <= 1
-    seen = Path(Spool(str(burnt / ".recollect"), "now").seen)
-    assert len([line for line in seen.read_text().splitlines() if line.startswith("w\t")]) == len(told)
 
 
 @pytest.mark.parametrize("arm", ["control", "passive"])
@@ -188,31 +183,24 @@ def test_a_trouble_that_reads_like_orders_is_not_told(project: Path) -> None:
     assert lived(Talk(project, "now").call("Bash", None, command="npm publish")) == []
 
 
-def test_a_session_whose_slate_is_missing_or_missed_an_event_is_not_warned(burnt: Path) -> None:
-    spool = Spool(str(burnt / ".recollect"), "now")
-    talk = Talk(burnt, "now").read("src/other.py").edit("src/other.py", None)
-    *before, last = talk.payloads
-    for one in before:
-        heard(one)
-    Path(spool.slate).unlink()
-    assert heard(last) == ""
-    assert not Path(spool.slate).exists()
+def session_file(root: Path, session: str = "now") -> SessionFile:
+    return SessionFile.of(str(root / ".recollect"), session)
 
+
+def test_a_session_that_missed_an_event_is_not_warned(burnt: Path) -> None:
     behind = Talk(burnt, "behind").read("src/a.py").edit("src/b.py", None)
     for one in behind.payloads[:-1]:
         heard(one)
-    Spool(str(burnt / ".recollect"), "behind").first("lost", "after", 1, named=True)
+    session_file(burnt, "behind").take_event("lost", "after", 1, named=True)
     assert heard(behind.payloads[-1]) == ""
 
 
-def test_a_slate_of_rubbish_is_written_down_in_the_log_and_the_event_is_kept(burnt: Path, tmp_path: Path) -> None:
+def test_a_session_file_of_rubbish_warns_of_nothing_and_the_event_is_kept(burnt: Path) -> None:
     talk = Talk(burnt, "now").edit("src/other.py", None)
     heard(talk.payloads[0])
-    spool = Spool(str(burnt / ".recollect"), "now")
-    Path(spool.slate).write_bytes(b"rubbish" * 10)
+    Path(session_file(burnt).path).write_bytes(b"rubbish" * 10)
     assert heard(talk.payloads[1]) == ""
-    assert "is not a slate" in (tmp_path / "state" / "recollect" / "hook.log").read_text()
-    assert len(Path(spool.events).read_text().splitlines()) == 2
+    assert len(list(session_file(burnt).events())) == 1
 
 
 @pytest.mark.parametrize("rubbish", ["", "{", "[]", '{"bar":0.1,"tools":{"Edit":{"patterns":[[1]]}}}', '{"v":9}'])
@@ -220,27 +208,30 @@ def test_an_outlook_of_rubbish_warns_of_nothing_and_the_event_is_kept(burnt: Pat
     with recollect.open(burnt) as memory, memory.store.engine.write():
         memory.store.set_meta(SNAPSHOT_NAME, rubbish)
     assert lived(Talk(burnt, "now").edit("src/other.py", None)) == []
-    assert len(Path(Spool(str(burnt / ".recollect"), "now").events).read_text().splitlines()) == 2
+    assert len(list(session_file(burnt).events())) == 2
 
 
-def test_the_slate_goes_with_the_end_of_the_session_and_what_was_told_stays(burnt: Path) -> None:
-    spool = Spool(str(burnt / ".recollect"), "now")
-    talk = Talk(burnt, "now").edit("src/other.py", None)
-    assert len(lived(talk)) == 1
-    assert Path(spool.slate).exists()
-    heard(talk.say("SessionEnd").payloads[-1])
-    assert not Path(spool.slate).exists()
-    assert len(read_story(spool.seen).warned) == 1
+def test_a_session_that_is_resumed_after_its_end_is_not_warned_by_what_it_did_before(burnt: Path) -> None:
+    talk = Talk(burnt, "now").read("src/other.py").say("SessionEnd").edit("src/new.py", None)
+    assert lived(talk) == []
 
 
-def test_the_slate_of_a_session_that_never_ended_goes_after_two_days(burnt: Path) -> None:
-    spool = Spool(str(burnt / ".recollect"), "now")
-    lived(Talk(burnt, "now").read("src/other.py"))
+def test_the_events_of_a_session_go_a_day_after_they_were_learnt_from_and_what_was_told_stays(burnt: Path) -> None:
     with recollect.open(burnt) as memory:
-        for days, there in ((1, True), (3, False)):
-            settle(memory.store, replace(memory.hand, at=datetime.now(UTC) + timedelta(days=days)))
-            assert Path(spool.slate).exists() is there
-    assert Path(spool.seen).exists()
+        memory.remember("Edits of the ledger break the nightly run.", kind="gotcha", files=["src/ledger.py"])
+    assert len(lived(Talk(burnt, "now").edit("src/ledger.py", None).edit("src/other.py", None).say("SessionEnd"))) == 2
+    file = session_file(burnt)
+    for days, kept in ((0.0, True), (0.5, True), (1.5, False)):
+        later = datetime.now(UTC) + timedelta(days=days)
+        with recollect.open(burnt, clock=lambda at=later: at) as memory:  # type: ignore[misc]
+            memory.observer.drain()
+        assert bool(list(session_file(burnt).events())) is kept
+    assert os.stat(file.path).st_size < 400_000
+    assert lived(Talk(burnt, "now").edit("src/ledger.py", None).edit("src/new.py", None)) == []
+    with recollect.open(burnt, clock=lambda: datetime.now(UTC) + timedelta(days=30)) as memory:
+        memory.observer.drain()
+        memory.observer.drain()
+    assert not os.path.exists(file.path)
 
 
 def test_a_host_that_sends_an_event_twice_moves_the_session_once(burnt: Path) -> None:
@@ -291,7 +282,7 @@ def test_hook_and_warm_session_give_the_same_warnings_for_the_same_events(projec
         by_hook = lived(talk)
         with recollect.open(project) as memory:
             session = memory.agent(f"warm-{number}", arm="full")
-            lines = Path(Spool(str(project / ".recollect"), talk.session).events).read_text().splitlines()
+            lines = list(session_file(project, talk.session).events())
             warm, met = [], set[str]()
             for event in read_hooks(lines, tally=ReadingTally()):
                 if event.id in met:  # a hook tells a call again with its answer
@@ -350,7 +341,7 @@ def test_the_disk_is_asked_for_one_word_and_only_inside_the_project(tmp_path: Pa
     os.mkfifo(root / "pipe")
 
     def word(path: str, **given: object) -> str:
-        return looked(path, given, folder=str(root), roots=[str(root)])
+        return look_at_disk(path, given, folder=str(root), roots=[str(root)])
 
     assert word("b.txt") == "missing"
     assert word("a.txt") == word("a.txt", old_string="one\ntwo") == word("a.txt", old_string="two") == ""
@@ -411,7 +402,7 @@ def test_a_replay_publishes_the_same_outlook_as_sessions_one_by_one(burnt: Path,
     again = tmp_path / "again"
     again.mkdir()
     with recollect.open(again, create=True) as memory:
-        memory.observer.replay([burnt / ".recollect" / "spool" / "learnt"])
+        memory.observer.replay([burnt / ".recollect" / "spool"])
         assert memory.store.meta(SNAPSHOT_NAME) == kept
         assert kept is not None
         assert "unread" in kept
@@ -432,7 +423,7 @@ def test_another_project_in_the_same_store_leaves_the_outlook_alone(burnt: Path)
     with recollect.open(store) as memory:
         kept = memory.store.meta(SNAPSHOT_NAME)
     with recollect.open(store, project="another") as memory:
-        memory.observer.replay([burnt / ".recollect" / "spool" / "learnt"])
+        memory.observer.replay([burnt / ".recollect" / "spool"])
         assert memory.observer.patterns()
         assert memory.store.meta(SNAPSHOT_NAME) == kept
     with recollect.open(store, project="empty") as memory:
@@ -471,15 +462,15 @@ def test_an_event_reads_no_more_of_a_long_session_than_of_a_short_one(
         for one in talk.payloads:
             heard(one)
         count = 0
-        real = Slate._read
+        real = SessionFile._read
 
-        def counted(slate: Slate, place: int, size: int) -> bytes:
+        def counted(file: SessionFile, place: int, size: int) -> bytes:
             nonlocal count
             count += size
-            return real(slate, place, size)
+            return real(file, place, size)
 
         with monkeypatch.context() as patched:
-            patched.setattr(Slate, "_read", counted)
+            patched.setattr(SessionFile, "_read", counted)
             heard(talk.edit("src/other.py", None).payloads[-1])
         return count
 
@@ -501,8 +492,8 @@ def test_a_failing_answer_still_moves_the_session(burnt: Path) -> None:
         raise OSError("no")
 
     talk = Talk(burnt, "now").read("src/other.py")
-    hook = Hook(now=1, read=broken, nonce=lambda: "n", letters=9_000, steps_after_tool=False)
+    hook = Hook(now=1, read=broken, nonce=lambda: "n", max_chars=9_000, steps_after_tool=False)
     for payload, event in zip(talk.payloads, ("start", "before", "after"), strict=True):
-        hook.hear(Heard("claude-code", event, payload, str(burnt)), answers=True)
+        hook.take(HookEvent("claude-code", event, payload, str(burnt)), answers=True)
     assert heard(talk.edit("src/other.py", None).payloads[-1]) == ""
     assert heard(talk.edit("src/new.py", None).payloads[-1]) != ""

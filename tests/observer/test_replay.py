@@ -17,6 +17,7 @@ from recollect.core.errors import NothingToObserve, StoreError
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Status
+from recollect.files.session_file import SessionFile
 from recollect.observer.readers import detect
 from recollect.observer.readers.base import ReadingTally
 from recollect.observer.replay import drain
@@ -182,11 +183,14 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / ".recollect" / "memory.db"
 
 
-def spooled(project: Path, name: str, lines: list[str], *, age: float = 0.0) -> Path:
-    path = write(project.parent / "spool" / f"{name}.jsonl", lines)
+def spooled(project: Path, name: str, lines: list[str], *, age: float = 0.0) -> SessionFile:
+    """The file of a session as hooks leave it."""
+    file = SessionFile.of(str(project.parent), name)
+    for line in map(json.loads, lines):
+        file.append_event(line["host"], line["payload"], int(1000 * line["at"]))
     if age:
-        os.utime(path, (path.stat().st_mtime - age, path.stat().st_mtime - age))
-    return path
+        os.utime(file.path, (os.stat(file.path).st_mtime - age,) * 2)
+    return file
 
 
 def test_a_spooled_session_is_learnt_when_it_ended_or_fell_silent_and_not_before(project: Path) -> None:
@@ -197,22 +201,23 @@ def test_a_spooled_session_is_learnt_when_it_ended_or_fell_silent_and_not_before
         done = memory.observer.drain()
         assert {one.session for one in done.learned} == {"s1", "s2"}
         assert done.waiting == 1
-        assert (over.exists(), silent.exists(), going.exists()) == (False, False, True)
+        assert [SessionFile(file.path).has_news for file in (over, silent, going)] == [False, False, True]
         assert memory.observer.statistics().sessions == 2
         assert len(contents(memory)) == 1
 
 
-def test_a_spool_file_stays_when_what_it_told_could_not_be_stored(project: Path) -> None:
+def test_a_session_has_news_until_what_it_showed_is_stored(project: Path) -> None:
     with recollect.open(project, project="test") as memory:
-        path = spooled(project, "s", hooked("s1"))
+        file = spooled(project, "s", hooked("s1"))
 
         def fail(watch: SessionWatcher) -> Any:
             raise StoreError("The disk is full.")
 
         with pytest.raises(StoreError, match="disk is full"):
             drain(project.parent, fail, now=1.0, begin=lambda session, host: SessionWatcher(session, host=host))
-        assert path.exists()
+        assert SessionFile(file.path).has_news
         assert memory.observer.drain().sessions == 1
+        assert memory.observer.drain().sessions == 0
 
 
 def test_a_session_that_is_resumed_after_it_was_learnt_counts_as_one_whole_session(project: Path) -> None:
@@ -230,13 +235,14 @@ def test_a_session_that_is_resumed_after_it_was_learnt_counts_as_one_whole_sessi
 
 def test_what_was_learnt_from_is_deleted_after_a_day(project: Path) -> None:
     with recollect.open(project, project="test") as memory:
-        spooled(project, "s", hooked("s1"))
+        file = spooled(project, "s", hooked("s1"))
         memory.observer.drain()
-        kept = project.parent / "spool" / "learnt" / "s.jsonl"
-        assert kept.exists()
-        os.utime(kept, (1.0, 1.0))
+        assert len(list(file.events())) == 6
+        day = os.stat(file.path).st_mtime - 25 * 3600.0
+        os.utime(file.path, (day, day))
         memory.observer.drain()
-        assert not kept.exists()
+        assert list(file.events()) == []
+        assert memory.observer.statistics().sessions == 1
 
 
 def test_watching_again_from_the_spool_after_a_kill_ends_like_watching_to_the_end(project: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from recollect.agent.context import AgentContext
-from recollect.agent.moments import CERTAIN, RELEVANT
+from recollect.agent.injection import CERTAIN_RELEVANCE, MIN_RELEVANCE
 from recollect.core.payloads import payload_json
 from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
@@ -23,7 +23,9 @@ def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None =
         hits = context.reader.recall(query).hits
         shares = quick.shares(text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits])
         return [
-            known_of(hit.memory, confidence=hit.confidence, relevance=max(share, RELEVANT if _certain(hit) else 0.0))
+            known_of(
+                hit.memory, confidence=hit.confidence, relevance=max(share, MIN_RELEVANCE if _certain(hit) else 0.0)
+            )
             for hit, share in zip(hits, shares, strict=True)
         ]
 
@@ -32,7 +34,7 @@ def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None =
 
 def _certain(hit: Hit) -> bool:
     """Is recall as good as certain, by meaning? Words alone were judged by their share."""
-    return "dense" in hit.factors and hit.factors.get("relevance", 0.0) >= CERTAIN
+    return "dense" in hit.factors and hit.factors.get("relevance", 0.0) >= CERTAIN_RELEVANCE
 
 
 def known_of(memory: Memory, *, confidence: float, relevance: float = 0.0) -> MemorySummary:
@@ -60,4 +62,4 @@ def known_of(memory: Memory, *, confidence: float, relevance: float = 0.0) -> Me
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.agent.inject import Search
+    from recollect.agent.injection import Search

@@ -16,32 +16,30 @@ from typing import Any
 
 from recollect.agent import stages
 from recollect.agent.context import AgentContext
-from recollect.agent.experiment import NAME as ARM
-from recollect.agent.experiment import chosen_arm
-from recollect.agent.inject import Teller
-from recollect.agent.moments import (
+from recollect.agent.hook import claim_warning, render_warning
+from recollect.agent.injection import (
+    ARM_META,
     BEFORE,
     FIRST_MESSAGE,
     PROMPT,
     STEP,
     SYSTEM_PROMPT,
     TOOL_RESULT,
+    InjectionSelector,
     Moment,
-    rendered,
-    shown,
-    speaks,
+    choose_arm,
+    render_block,
+    render_item,
 )
 from recollect.agent.prefetch import MAX_NAMED, MAX_TOKENS_PER_FILE, list_pattern_files, load_files, name_likely_files
 from recollect.agent.recalled import known_of, searching
-from recollect.agent.spool import Spool
-from recollect.agent.trust import CAUTIOUS, known_level
-from recollect.agent.trust import NAME as LEVEL
-from recollect.agent.watchful import told
+from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
 from recollect.core.ids import MemoryId
 from recollect.core.payloads import WorkState, parse_payload
 from recollect.core.records import WorkUnit
 from recollect.core.scope import Phase
 from recollect.core.summary import MemorySummary
+from recollect.files.session_file import SessionFile, SessionMemory
 from recollect.observer.events import Event, Outcome, Reasoning, SessionComplete, StepComplete, ToolCall, ToolResult
 from recollect.observer.features import FeatureState
 from recollect.observer.watcher import SessionWatcher
@@ -63,22 +61,23 @@ class AgentSession:
         self._notes: deque[str] = deque(maxlen=_NOTES)
         self.session = session
         self.host = host
-        self.arm = chosen_arm(arm or context.setting(ARM), session, context.reader.project)
-        self.level = known_level(context.setting(LEVEL))
+        self.arm = choose_arm(arm or context.setting(ARM_META), session, context.reader.project)
+        self.level = known_level(context.setting(LEVEL_META))
         self.watch, self._situation = self._watching()
         self.phase: Phase | None = None
         self.work_unit: WorkUnit | None = None
         self._began = self._now()
-        self._spool = None if context.folder is None or context.writer.read_only else Spool(context.folder, session)
-        self._given: set[str] = set()
-        self._told: list[Told] = []
+        self._record: SessionFile | SessionMemory = (
+            SessionMemory()
+            if context.folder is None or context.writer.read_only
+            else SessionFile.of(context.folder, session, host=host)
+        )
         self._said: dict[tuple[str, str], str] = {}  # what was answered at the beginning stays as it is
         self._prompts = 0
         self._steps = 0
         self._recent: deque[ToolCall] = deque(maxlen=_RECENT)
         self._failed: deque[str] = deque(maxlen=_FAILED)
         self._last_words = ""
-        self._foreseen: tuple[set[str], set[str]] = (set(), set())  # patterns warned of, and their fingerprints
         self._busy = threading.Lock()  # one question at a time: a store that hangs gathers no threads
         self._hangs = False
         self._over = False
@@ -146,10 +145,10 @@ class AgentSession:
     def taken_over(self, stage: str, *, sessions: Sequence[str], source: str | None = None) -> str:
         """What earlier sessions of the work hand to this stage, as far as the methodology lets it pass."""
 
-        def told(teller: Teller) -> str:
+        def told(teller: InjectionSelector) -> str:
             context = self._context
             memories = stages.find_relayed(context.reader, context.methodology, stage, sessions=sessions, source=source)
-            kept = [one for one in memories if one.id not in self._given]
+            kept = [one for one in memories if one.id not in self._record]
             claimed = self._claim([known_of(one, confidence=one.confidence) for one in kept], "relay")
             text = context.methodology.relay_text([one for one in kept if one.id in {k.id for k in claimed}], stage)
             return block([item(1, "handed over", text)], nonce=_nonce()) if text else ""
@@ -204,7 +203,7 @@ class AgentSession:
         self.watch.feed(
             SessionComplete(id=f"end-{self.session}", session=self.session, step=self._steps, outcome=ended)
         )
-        for what in (self._keep_state, self._settle, self._learn):
+        for what in (self._keep_state, self._ingest, self._learn):
             try:
                 what(ended)
             except Exception as trouble:  # never into the host, and one must not keep the others from their work
@@ -212,17 +211,17 @@ class AgentSession:
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
-    def _once(self, moment: Moment, asked: str, tell: Callable[[Teller], str]) -> str:
+    def _once(self, moment: Moment, asked: str, tell: Callable[[InjectionSelector], str]) -> str:
         key = (moment.name, asked)
         if key not in self._said:
             self._said[key] = self._at(moment, tell)
         return self._said[key]
 
-    def _at(self, moment: Moment, tell: Callable[[Teller], str]) -> str:
+    def _at(self, moment: Moment, tell: Callable[[InjectionSelector], str]) -> str:
         """What is told at a moment; nothing when the arm, the clock or an error says so."""
-        if not speaks(moment, self.arm):
+        if not moment.speaks(self.arm):
             return ""
-        if not self._busy.acquire(timeout=0.0 if self._hangs else moment.patience):
+        if not self._busy.acquire(timeout=0.0 if self._hangs else moment.timeout):
             self._note(f"{moment.name}: memory was busy")
             return ""
         answer: list[str] = []
@@ -231,9 +230,11 @@ class AgentSession:
         def work() -> None:
             try:
                 quick = self._context.hook_reader()
-                given = self._told_before()
+                self._seed()
                 search = None if moment.interrupts else searching(self._context, quick, phase=self.phase)
-                teller = Teller(quick, session=self.session, level=self.level, given=given, search=search)
+                teller = InjectionSelector(
+                    quick, session=self.session, level=self.level, given=self._record, search=search
+                )
                 answer.append(tell(teller))
             except Exception as trouble:  # never into the host
                 self._note(f"{moment.name}: {type(trouble).__name__}: {trouble}")
@@ -243,41 +244,36 @@ class AgentSession:
 
         thread = threading.Thread(target=work, name=f"recollect-{moment.name}", daemon=True)
         thread.start()
-        thread.join(moment.patience)
+        thread.join(moment.timeout)
         self._hangs = thread.is_alive()
         taken = perf_counter() - start
         if taken > moment.budget:
             self._note(f"{moment.name}: took {taken * 1000:.0f} ms of {moment.budget * 1000:.0f}")
         return answer[0] if answer else ""
 
-    def _told_before(self) -> set[str]:
-        given = {told.memory for told in self._context.injections.of(self.session)} if not self._given else set()
-        if self._spool is not None:
-            given |= self._spool.story().given
-        self._given |= given
-        return self._given
+    def _seed(self) -> None:
+        """A session that is resumed after its file went knows from the store what it was told."""
+        if not self._record.is_seeded:
+            earlier = self._context.injections.of(self.session)
+            self._record.seed([told.memory for told in earlier], self._now())
 
     def _claim(self, chosen: Sequence[MemorySummary], moment: str) -> list[MemorySummary]:
         """Those that no other process of the session told meanwhile."""
-        ids = [known.id for known in chosen if known.id not in self._given]
-        at = self._now()
-        if self._spool is not None and ids:
-            ids = self._spool.claim(ids, moment, at)
-        self._given.update(ids)
-        self._told += [Told(id, moment, from_ms(at)) for id in ids]
-        return [known for known in chosen if known.id in set(ids)]
+        claimed = self._record.claim([known.id for known in chosen], moment, self._now()) if chosen else []
+        return [known for known in chosen if known.id in claimed]
 
     def _rendered(self, chosen: Sequence[MemorySummary], moment: Moment) -> str:
-        return rendered(self._claim(chosen, moment.name), moment, nonce=_nonce())
+        return render_block(self._claim(chosen, moment.name), moment, nonce=_nonce())
 
-    def _with_files(self, teller: Teller, prompt: str, files: Sequence[str], first: bool) -> str:
+    def _with_files(self, teller: InjectionSelector, prompt: str, files: Sequence[str], first: bool) -> str:
         chosen = self._claim(teller.for_prompt(prompt, first=first, files=files), FIRST_MESSAGE.name)
-        items = [shown(known, number, letters=FIRST_MESSAGE.text) for number, known in enumerate(chosen, 1)]
+        max_chars = FIRST_MESSAGE.item_chars
+        items = [render_item(known, number, max_chars=max_chars) for number, known in enumerate(chosen, 1)]
         if first:
             items += self._files(teller, prompt, files, len(items))
         return block(items, nonce=_nonce())
 
-    def _files(self, teller: Teller, prompt: str, files: Sequence[str], after: int) -> list[str]:
+    def _files(self, teller: InjectionSelector, prompt: str, files: Sequence[str], after: int) -> list[str]:
         root = self._context.root
         if root is None:
             return []
@@ -300,7 +296,7 @@ class AgentSession:
         *,
         prefetching: bool = False,
     ) -> str:
-        def tell(teller: Teller) -> str:
+        def tell(teller: InjectionSelector) -> str:
             chosen = stages.choose_for_stage(
                 self._context.hook_reader(),
                 sections,
@@ -309,10 +305,10 @@ class AgentSession:
                 modules=modules,
                 files=files,
                 level=self.level,
-                given=frozenset(self._given),
+                given=self._record,
             )
             kept = self._claim(chosen, moment.name)
-            items = [shown(known, number, letters=moment.text) for number, known in enumerate(kept, 1)]
+            items = [render_item(known, number, max_chars=moment.item_chars) for number, known in enumerate(kept, 1)]
             if prefetching:
                 items += self._files(teller, task, [*files, *modules], len(items))
             return block(items, nonce=_nonce())
@@ -340,15 +336,19 @@ class AgentSession:
         if observer is not None and self.watch.events > 1 and not self._context.writer.read_only:
             observer.finish(self.watch)
 
-    def _settle(self, outcome: Outcome) -> None:
+    def _ingest(self, outcome: Outcome) -> None:
         writer, injections = self._context.writer, self._context.injections
         if writer.read_only:
             return
         with writer.transaction(durable=False):
             injections.begin(self.session, host=self.host, arm=self.arm, at=from_ms(self._began))
-            fresh = injections.note(self.session, self._told)
+            told = [Told(memory, moment, from_ms(at)) for memory, moment, at in self._record.told()]
+            fresh = injections.note(self.session, told)
             injections.end(self.session, outcome=str(outcome), at=writer.now())
         writer.note_access([MemoryId(id) for id in fresh])
+        if isinstance(self._record, SessionFile):
+            self._record.mark_ingested()
+            self._record.close()
         self._context.ingest()
 
     def _watching(self) -> tuple[SessionWatcher, FeatureState]:
@@ -366,17 +366,8 @@ class AgentSession:
         observer = self._context.observer
         if observer is None or self.level == CAUTIOUS:
             return ""
-        given, feared = self._foreseen
-        if self._spool is not None and (story := self._spool.story()):
-            given |= story.warned
-            feared |= story.feared
-        for match in observer.warnings(call, situation=self._situation, given=given, told=feared)[:1]:
-            id, marks = match.pattern.id, match.pattern.fingerprints
-            given.add(id)
-            feared |= marks
-            if self._spool is None or self._spool.warn(id, marks, self._now()):
-                return told(match, nonce=_nonce())
-        return ""
+        matches = observer.warnings(call, situation=self._situation)
+        return render_warning(claim_warning(matches, self._record, now=self._now()), nonce=_nonce())
 
     def _now(self) -> int:
         return to_ms(self._context.writer.now())

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.agent.context import AgentContext
+from recollect.agent.injection import Moment, select_injections
 from recollect.agent.methodology import Methodology
-from recollect.agent.moments import Moment, told
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.payloads import WorkState
 from recollect.core.query import Filter
@@ -27,9 +27,9 @@ from recollect.store.sqlite.hook_reader import HookReader
 
 # --- what a stage is given -------------------------------------------------------------------------------------------
 
-PLANNER_MOMENT = Moment("planner", budget=2.0, most=30, letters=10_000, text=900)
-REVIEWER_MOMENT = Moment("qa", budget=2.0, most=24, letters=10_000, text=900)
-CODER_MOMENT = Moment("coder", budget=2.0, most=16, letters=8_000, text=900)
+PLANNER_MOMENT = Moment("planner", budget=2.0, limit=30, max_chars=10_000, item_chars=900)
+REVIEWER_MOMENT = Moment("qa", budget=2.0, limit=24, max_chars=10_000, item_chars=900)
+CODER_MOMENT = Moment("coder", budget=2.0, limit=16, max_chars=8_000, item_chars=900)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def choose_for_stage(
     modules: Sequence[str],
     files: Sequence[str] = (),
     level: str,
-    given: frozenset[str],
+    given: Container[str],
 ) -> list[MemorySummary]:
     """What a stage is told: section by section, of its modules and files first, then of what the task speaks of."""
     chosen: list[MemorySummary] = []
@@ -83,8 +83,9 @@ def choose_for_stage(
         if section.newest:
             found.sort(key=lambda known: (-known.at, known.id))
         here = {known.id for known in chosen}
-        chosen += told(found, moment, level=level, given=given | here)[: section.limit]
-    return told(chosen, moment, level=level, given=given)
+        found = [known for known in found if known.id not in here]
+        chosen += select_injections(found, moment, level=level, given=given)[: section.limit]
+    return select_injections(chosen, moment, level=level, given=given)
 
 
 # --- how many steps it may take --------------------------------------------------------------------------------------

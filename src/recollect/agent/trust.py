@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CAUTIOUS, STANDARD, CONFIDENT, AUTONOMOUS = LEVELS = ("cautious", "standard", "confident", "autonomous")
 THRESHOLDS = {CAUTIOUS: 0.80, STANDARD: 0.65, CONFIDENT: 0.55, AUTONOMOUS: 0.45}
-NAME = "trust_level"  # where the store keeps it
+LEVEL_META = "trust_level"  # where the store keeps it
 
 _FIRST_SESSIONS = 3  # before leaving the first level
 _CONFIRMED = 0.5  # share of what was reviewed in them that people stood behind
@@ -66,7 +66,7 @@ def offered(level: str, record: Record) -> str | None:
 
 
 def level_of(store: Store) -> str:
-    return known_level(store.meta(NAME))
+    return known_level(store.meta(LEVEL_META))
 
 
 def set_level(store: Store, level: str) -> None:
@@ -76,4 +76,4 @@ def set_level(store: Store, level: str) -> None:
 
         raise UnknownChoice("trust level", level, LEVELS)
     with store.engine.write():
-        store.set_meta(NAME, level)
+        store.set_meta(LEVEL_META, level)

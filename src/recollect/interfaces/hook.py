@@ -1,7 +1,7 @@
 """`recollect-hook HOST`: one event of a host's hook on stdin, the host's answer (or nothing) on stdout.
 
-Whatever happens, the host goes on: exit 0, within a hard deadline, no word on stderr; the reason is in the log. Loads
-the standard library and the store's driver, nothing else.
+Whatever happens, the host goes on: exit 0, within a hard deadline, no word on stderr; the reason is in the log. Hosts
+differ only in their protocol, a table. Loads the standard library and the store's driver, nothing else.
 """
 
 from __future__ import annotations
@@ -13,49 +13,135 @@ import os
 import sys
 import time
 
-from recollect.agent.hooked import Heard, Hook, folder_of, text_of
+from recollect.agent.hook import Hook
+from recollect.agent.hook_event import HookEvent, find_folder, first_text
 from recollect.files.root import FOLDER, STORE, root_of, state_folder
-from recollect.interfaces.protocols import EVENT, HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from recollect.agent.hooked import Open
-    from recollect.agent.inject import Search
+    from recollect.agent.hook import OpenReader
+    from recollect.agent.injection import Search
     from recollect.store.sqlite.hook_reader import HookReader
+
+    Shape = Callable[[str, str], dict[str, Any]]
+
+
+def _specific(name: str, text: str) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+
+
+def _flat(name: str, text: str) -> dict[str, Any]:
+    return {"additional_context": text}
+
+
+class Host:
+    """One host's protocol. `events` maps its names to ours, `answered` are those of its names it takes text for."""
+
+    __slots__ = ("answered", "events", "max_chars", "shape", "steps_after_tool")
+
+    def __init__(
+        self,
+        events: Mapping[str, str],
+        answered: frozenset[str],
+        *,
+        shape: Shape = _specific,
+        max_chars: int = 9_000,
+        steps_after_tool: bool = True,
+    ) -> None:
+        self.events = events
+        self.answered = answered
+        self.shape = shape
+        self.max_chars = max_chars  # the most it takes in one answer before it cuts or spills to a file
+        self.steps_after_tool = steps_after_tool  # it has no event between steps, so tool results serve
+
+
+_CLAUDE = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before",
+    "PostToolUse": "after",
+    "PostToolUseFailure": "failed",
+    "PostToolBatch": "step",
+    "PreCompact": "compact",
+    "PostCompact": "heard",
+    "Stop": "stop",
+    "SubagentStop": "stop",
+    "SessionEnd": "end",
+}
+_GEMINI = {
+    "SessionStart": "start",
+    "BeforeAgent": "prompt",
+    "BeforeTool": "before",
+    "AfterTool": "after",
+    "AfterAgent": "stop",
+    "SessionEnd": "end",
+}
+_CURSOR = {
+    "sessionStart": "start",
+    "beforeSubmitPrompt": "prompt",
+    "preToolUse": "before",
+    "postToolUse": "after",
+    "postToolUseFailure": "failed",
+    "afterShellExecution": "heard",
+    "afterMCPExecution": "heard",
+    "afterFileEdit": "heard",
+    "preCompact": "compact",
+    "stop": "stop",
+    "sessionEnd": "end",
+}
+_WINDSURF = {
+    "post_write_code": "heard",
+    "post_run_command": "heard",
+    "post_mcp_tool_use": "heard",
+    "post_cascade_response": "stop",
+}
+_ALL = frozenset({"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"})
+
+HOSTS: Mapping[str, Host] = {
+    "claude-code": Host(_CLAUDE, _ALL | {"PostToolBatch"}, steps_after_tool=False),
+    "codex": Host(_CLAUDE, _ALL - {"PostToolUseFailure"}, max_chars=8_000),
+    "gemini": Host(_GEMINI, frozenset({"SessionStart", "BeforeAgent", "AfterTool"})),
+    "vscode": Host(_CLAUDE, _ALL - {"UserPromptSubmit", "PostToolUseFailure"}),
+    "cursor": Host(_CURSOR, frozenset({"sessionStart", "postToolUse"}), shape=_flat),
+    "windsurf": Host(_WINDSURF, frozenset()),
+    # Our own plugin speaks for it, in Claude Code's words; it can place text before every request.
+    "opencode": Host(_CLAUDE, _ALL | {"PostToolBatch"}, steps_after_tool=False),
+}
+EVENT = ("hook_event_name", "hookEventName", "agent_action_name")
 
 # Seconds before the process ends itself, whatever it is doing: a host waits for a hook at every tool call, and gives
 # the last one of a session little more than a second.
 _DEADLINES = {"start": 1.0, "prompt": 1.0, "end": 0.8, "compact": 0.8}
-_DEADLINE = 0.5
-_READING = 1.0  # … while the event is not yet known
-_LONGEST = 3.0
-_MOST_STDIN = 64_000_000  # bytes
+_USUAL_DEADLINE = 0.5
+_READING_DEADLINE = 1.0  # … while the event is not yet known
+_MAX_DEADLINE = 3.0
+_MAX_STDIN = 64_000_000  # bytes
 _LOG = "hook.log"
-_LOG_KEPT = 512_000  # bytes; then it is put aside once
+_MAX_LOG = 512_000  # bytes; then it is put aside once
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer one event. Never raises, always 0."""
     words = list(sys.argv[1:] if argv is None else argv)
     host = words[0] if words else ""
-    watch = _Watch(_READING, host)
+    deadline = Deadline(_READING_DEADLINE, host)
     try:
-        answer = run(host, sys.stdin.buffer.read(_MOST_STDIN + 1), os.environ, watch=watch)
-        watch.stop()
-        if answer:
-            sys.stdout.write(answer)
+        said = run(host, sys.stdin.buffer.read(_MAX_STDIN + 1), os.environ, deadline=deadline)
+        deadline.stop()
+        if said:
+            sys.stdout.write(said)
             sys.stdout.flush()
     except BaseException as trouble:  # a host must not see it, whatever it is
         log(host, f"{type(trouble).__name__}: {trouble}")
     finally:
-        watch.stop()
+        deadline.stop()
     return 0
 
 
-def run(host: str, given: bytes, environment: Mapping[str, str], *, watch: _Watch | None = None) -> str:
+def run(host: str, given: bytes, environment: Mapping[str, str], *, deadline: Deadline | None = None) -> str:
     """The host's answer to an event as it was given; empty when there is nothing to say."""
     if host not in HOSTS:
         log(host, f"no such host; there are {', '.join(sorted(HOSTS))}")
@@ -64,46 +150,46 @@ def run(host: str, given: bytes, environment: Mapping[str, str], *, watch: _Watc
     if payload is None:
         log(host, f"{len(given)} bytes that are no JSON object")
         return ""
-    return answered(host, payload, environment, watch=watch)
+    return answer(host, payload, environment, deadline=deadline)
 
 
-def answered(
+def answer(
     host: str,
     payload: Mapping[str, Any],
     environment: Mapping[str, str],
     *,
-    watch: _Watch | None = None,
-    read: Open | None = None,
+    deadline: Deadline | None = None,
+    read: OpenReader | None = None,
     search: Search | None = None,
 ) -> str:
     """The answer to an event of a known host. A warm process may hand in its own reading and its better search."""
     protocol = HOSTS[host]
-    name = text_of(payload, *EVENT)
+    name = first_text(payload, *EVENT)
     event = protocol.events.get(name)
     if event is None:
         return ""  # one we have no use for
-    if watch is not None:
-        watch.allow(_seconds(environment, _DEADLINES.get(event, _DEADLINE)), f"{host} {name}")
-    heard = Heard(host, event, payload, folder_of(payload, environment))
+    if deadline is not None:
+        deadline.extend(_allowed_seconds(environment, _DEADLINES.get(event, _USUAL_DEADLINE)), f"{host} {name}")
+    taken = HookEvent(host, event, payload, find_folder(payload, environment))
     hook = Hook(
         now=int(time.time() * 1000),
         read=read or _read,
         nonce=lambda: os.urandom(8).hex(),
-        letters=protocol.letters,
+        max_chars=protocol.max_chars,
         steps_after_tool=protocol.steps_after_tool,
         search=search,
         arm=environment.get("RECOLLECT_ARM"),
     )
-    text, troubles = hook.hear(heard, answers=name in protocol.answered)
+    text, troubles = hook.take(taken, answers=name in protocol.answered)
     for trouble in troubles:
         log(host, f"{name}: {trouble}")
     if event == "end":
-        learn(root_of(heard.folder), environment)
+        start_learning(root_of(taken.folder), environment)
     return json.dumps(protocol.shape(name, text), ensure_ascii=True) if text else ""
 
 
 def _payload(given: bytes) -> dict[str, Any] | None:
-    if len(given) > _MOST_STDIN:
+    if len(given) > _MAX_STDIN:
         return None
     try:
         payload = json.loads(given.decode("utf-8", "replace"))
@@ -113,19 +199,19 @@ def _payload(given: bytes) -> dict[str, Any] | None:
 
 
 def _read(path: str, *, now: int) -> HookReader:
-    from recollect.store.sqlite.hook_reader import open_hook_reader
+    from recollect.store.sqlite.hook_reader import open_hook_reader  # an event that is only kept does without
 
     return open_hook_reader(path, now=now)
 
 
-def _seconds(environment: Mapping[str, str], usual: float) -> float:
+def _allowed_seconds(environment: Mapping[str, str], usual: float) -> float:
     try:
-        return min(_LONGEST, max(0.05, float(environment["RECOLLECT_HOOK_DEADLINE"])))
+        return min(_MAX_DEADLINE, max(0.05, float(environment["RECOLLECT_HOOK_DEADLINE"])))
     except (KeyError, ValueError):
         return usual
 
 
-class _Watch:
+class Deadline:
     """Ends the process when its time is up. A thread, because a call into a hung store heeds no signal."""
 
     def __init__(self, seconds: float, what: str) -> None:
@@ -134,7 +220,7 @@ class _Watch:
         self._done = False
         _thread.start_new_thread(self._wait, ())
 
-    def allow(self, seconds: float, what: str) -> None:
+    def extend(self, seconds: float, what: str) -> None:
         self._until = time.monotonic() + seconds
         self._what = what
 
@@ -150,7 +236,7 @@ class _Watch:
             os._exit(0)
 
 
-def learn(root: str, environment: Mapping[str, str]) -> None:
+def start_learning(root: str, environment: Mapping[str, str]) -> None:
     """Start learning from what was kept, in a process of its own that outlives the host."""
     store = os.path.join(root, FOLDER, STORE)
     if environment.get("RECOLLECT_HOOK_LEARN") == "off" or not os.path.exists(store):
@@ -173,7 +259,7 @@ def log(who: str, what: str) -> None:
         folder = state_folder()
         os.makedirs(folder, mode=0o700, exist_ok=True)
         path = os.path.join(folder, _LOG)
-        if os.path.exists(path) and os.path.getsize(path) > _LOG_KEPT:
+        if os.path.exists(path) and os.path.getsize(path) > _MAX_LOG:
             os.replace(path, f"{path}.1")
         line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {who} {what}".replace("\n", " ")[:600]
         with open(path, "a", encoding="utf-8", errors="replace") as file:
@@ -183,7 +269,7 @@ def log(who: str, what: str) -> None:
 
 
 def entry() -> None:
-    """The program. Ends at once: taking an interpreter down in good order takes longer than some hosts' patience."""
+    """The program. Ends at once: taking an interpreter down in good order takes longer than some hosts wait."""
     gc.disable()
     code = main()
     sys.stdout.flush()

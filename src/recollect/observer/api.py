@@ -6,7 +6,7 @@ While an agent works nothing is written: events go to a `Watch` in memory, or to
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from recollect.core.drafts import Receipt
@@ -33,9 +33,13 @@ DEFAULT_KIND = "build"
 class Observer:
     """Learns from what agents do."""
 
-    def __init__(self, room: ObserverContext, *, folder: Path | None) -> None:
+    def __init__(
+        self, room: ObserverContext, *, folder: Path | None, ingest: Callable[[], object] = lambda: None
+    ) -> None:
+        """`ingest` brings in what the sessions of hooks were told, whenever their files are drained."""
         self._room = room
         self._folder = folder
+        self._ingest = ingest
         self._foresight = Predictor(room.store)
 
     # --- as it happens ----------------------------------------------------------------------------------------------
@@ -75,13 +79,14 @@ class Observer:
         return done
 
     def drain(self, *, idle: float = IDLE, kind: str | None = None) -> Replayed:
-        """Learn from the sessions that hooks have written down and that are over."""
+        """Learn from the sessions that hooks have written down and that are over, and count what they were told."""
         if self._folder is None:
             return Replayed()
         now = self._room.clock().timestamp()
         done = drain(self._folder, self._learn, now=now, begin=self._begin(kind), idle=idle)
         if done.learned:
             self._foresight.publish()
+        self._ingest()
         return done
 
     def _begin(self, kind: str | None) -> Begin:

@@ -1,6 +1,6 @@
-"""Reading transcripts from files and folders, and the spool that hooks leave: every session watched, then learnt from.
+"""Reading transcripts from files and folders, and the files of sessions that hooks leave: watched, then learnt from.
 
-A file that cannot be read is named and left out; the rest is learnt. A spool file goes only once its session is stored.
+A file that cannot be read is named and left out; the rest is learnt. Events go only once their session is stored.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from glob import glob
 from pathlib import Path
 
 from recollect.core.errors import NothingToObserve
+from recollect.files.session_file import ENDING, SessionFile, session_files
 from recollect.observer.promotion import Learned
 from recollect.observer.readers import detect, hook
 from recollect.observer.readers.base import ReadingTally
 from recollect.observer.watcher import SessionWatcher
 
-ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".traj", ".json.gz")
+ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".traj", ".json.gz", ENDING)
 SPOOL = "spool"
 SUBAGENTS = "subagents"
 IDLE = 30 * 60.0  # seconds without a new line after which a session is taken to be over
-KEPT = 24 * 3600.0  # seconds a spool file is kept after it was learnt from, in case its session is resumed
+KEPT = 24 * 3600.0  # seconds that events are kept after the last one, in case their session is resumed
 OPEN = 1_000  # sessions of one file that are watched at once
 _LINE = 64_000_000  # characters of a line that are read; the rest of it is passed over
 
@@ -100,21 +101,38 @@ def together(files: Sequence[Path]) -> list[list[Path]]:
 def drain(
     folder: Path, learn: Callable[[SessionWatcher], Learned], *, now: float, begin: Begin, idle: float = IDLE
 ) -> Replayed:
-    """Learn from the spooled sessions that are over. What was learnt from is set aside for a day, then deleted."""
+    """Learn from the sessions of hooks that are over. Their events are kept for a day, then dropped."""
     done = Replayed()
-    spool, aside = folder / SPOOL, folder / SPOOL / "learnt"
+    for file in session_files(str(folder)):
+        try:
+            used_at, end = os.stat(file.path).st_mtime, file.events_end
+            if not file.has_news:
+                if now - used_at > KEPT:
+                    file.drop_events()
+            elif now - used_at < idle and not hook.session_ended(file.events()):
+                done.waiting += 1
+            elif _unit([Path(file.path)], learn, begin, done):
+                file.mark_learnt(end)
+        except OSError as trouble:  # another process holds it, or removed it
+            done.skipped[file.path] = str(trouble)
+        finally:
+            file.close()
+    _drain_old(folder / SPOOL, learn, now=now, begin=begin, idle=idle, done=done)
+    return done
+
+
+def _drain_old(
+    spool: Path, learn: Callable[[SessionWatcher], Learned], *, now: float, begin: Begin, idle: float, done: Replayed
+) -> None:
+    """Learn from what an earlier release kept of its sessions, one file of events each, and remove it."""
     for path in sorted(spool.glob("*.jsonl")) if spool.is_dir() else ():
-        before = path.stat()
-        if now - before.st_mtime < idle and not _over(path):
+        if now - path.stat().st_mtime < idle and not _over(path):
             done.waiting += 1
-            continue
-        earlier = aside / path.name
-        if _unit([*([earlier] if earlier.exists() else []), path], learn, begin, done):
-            _set_aside(path, earlier, before.st_size)
-    for old in sorted(aside.glob("*.jsonl")) if aside.is_dir() else ():
+        elif _unit([path], learn, begin, done):
+            path.unlink(missing_ok=True)
+    for old in sorted((spool / "learnt").glob("*.jsonl")):
         if now - old.stat().st_mtime > KEPT:
             old.unlink(missing_ok=True)
-    return done
 
 
 def _over(path: Path) -> bool:
@@ -168,6 +186,9 @@ def _watched(
 @contextmanager
 def _opened(path: Path) -> Iterator[Iterable[str]]:
     """The lines of a file, packed or not; bytes that are no text become marks, and no line is read without bound."""
+    if path.name.endswith(ENDING):
+        yield SessionFile(str(path)).events()
+        return
     packed = path.name.endswith(".gz")
     with (
         gzip.open(path, "rt", encoding="utf-8", errors="replace")
@@ -175,20 +196,3 @@ def _opened(path: Path) -> Iterator[Iterable[str]]:
         else path.open(encoding="utf-8", errors="replace") as file
     ):
         yield iter(lambda: file.readline(_LINE), "")
-
-
-def _set_aside(path: Path, aside: Path, size: int) -> None:
-    """Keep what was learnt from, unless more was written meanwhile: then all of it is read again the next time."""
-    try:
-        if path.stat().st_size != size:
-            return
-        aside.parent.mkdir(mode=0o700, exist_ok=True)
-        if aside.exists():
-            with aside.open("ab") as kept:
-                kept.write(path.read_bytes())
-            path.unlink()
-        else:
-            os.replace(path, aside)
-            os.utime(aside)
-    except FileNotFoundError:
-        pass  # another process was faster

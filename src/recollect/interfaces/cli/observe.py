@@ -9,7 +9,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from recollect.agent.settle import choose_level, record
+from recollect.agent.ingest import choose_level, record
 from recollect.agent.trust import LEVELS, THRESHOLDS, level_of, offered
 from recollect.core.errors import InvalidField
 from recollect.core.text import counted, excerpt
@@ -45,14 +45,12 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
         raise InvalidField("FILE", "name transcripts, or say one of --spool, --qa, --ui", hint=hint)
     if args.qa or args.ui:
         return _take_reports(args, console)
-    from recollect.agent.settle import settle
     from recollect.observer.replay import transcripts
 
     paths = [] if args.spool else transcripts(args.paths)
     with open_from(args, create=not args.spool) as memory:
         if args.spool:
             done = memory.observer.drain(kind=args.type)
-            settle(memory.store, memory.hand)
         else:
             try:
                 done = memory.observer.replay(paths, kind=args.type, progress=_show_progress)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import ExtraMissing
 from recollect.interfaces.cli.console import FINE, Console
-from recollect.interfaces.hook import main
+from recollect.interfaces.hook import HOSTS, main
 from recollect.interfaces.mcp import PROFILES
-from recollect.interfaces.protocols import HOSTS
 
 if TYPE_CHECKING:
     from recollect.interfaces.mcp.handle import MemoryHandle

@@ -16,13 +16,12 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.types import CallToolResult, TextContent
 
-from recollect.agent.moments import DEADLINE
+from recollect.agent.injection import DEADLINE
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError
-from recollect.interfaces.hook import answered, log
+from recollect.interfaces.hook import HOSTS, answer, log
 from recollect.interfaces.mcp.handle import MemoryHandle
 from recollect.interfaces.mcp.tools import Given
-from recollect.interfaces.protocols import HOSTS
 from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
 HOOK = "hook"
@@ -34,11 +33,11 @@ def hook_tool(handle: MemoryHandle) -> Tool:
     """The tool. Whatever happens it answers, at worst with nothing."""
 
     def call(given: dict[str, Any]) -> CallToolResult:
-        answer: list[str] = []
-        thread = threading.Thread(target=lambda: answer.append(_answer(handle, given)), daemon=True)
+        answers: list[str] = []
+        thread = threading.Thread(target=lambda: answers.append(_answer(handle, given)), daemon=True)
         thread.start()
         thread.join(DEADLINE)
-        text = answer[0] if answer else ""
+        text = answers[0] if answers else ""
         return CallToolResult(content=[TextContent(type="text", text=text or "{}")])
 
     return Tool(
@@ -71,13 +70,13 @@ def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     """Answered from the open memory; an event of another project is answered from its own file."""
     from recollect.agent.recalled import searching  # the whole of recall: not before somebody asks
 
-    quick = memory.agent_context.hook_reader()
+    hook_reader = memory.agent_context.hook_reader()
     here = str(memory.path)
 
     def read(path: str, *, now: int) -> HookReader:
-        return quick if os.path.realpath(path) == os.path.realpath(here) else open_hook_reader(path, now=now)
+        return hook_reader if os.path.realpath(path) == os.path.realpath(here) else open_hook_reader(path, now=now)
 
-    return answered(host, payload, os.environ, read=read, search=searching(memory.agent_context, quick))
+    return answer(host, payload, os.environ, read=read, search=searching(memory.agent_context, hook_reader))
 
 
 def _payload(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,479 @@
+"""The file of one agent session: what its hook processes leave for each other, and for those who learn from it later.
+
+A table of numbers at the front answers in a few reads however long the session is: which events arrived, what the
+agent was told and warned of, what it did so far. JSON lines follow, appended: events as the host told them, and what
+was told. Every change is made under a lock. Knows nothing of what events and memories mean; light to load.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from recollect.core.digest import short_digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Protocol
+
+    class ToldRecord(Protocol):
+        """What decides what a session was told: its file, or memory where there is no file."""
+
+        def __contains__(self, id: object) -> bool: ...
+
+        def claim(self, ids: Sequence[str], moment: str, at: int) -> list[str]: ...
+
+        def warn(self, pattern: str, marks: Collection[str], at: int) -> bool: ...
+
+        @property
+        def is_seeded(self) -> bool: ...
+
+        def seed(self, ids: Iterable[str], at: int) -> None: ...
+
+        def told(self) -> list[Told]: ...
+
+
+FOLDER = "spool"  # beside the store
+ENDING = ".session"
+_MAGIC = b"RCLsess1"
+_FAMILY = _MAGIC[:-1]  # files of other versions begin with it too
+_NUMBERS = ("began", "received", "followed", "used", "generation", "seeded", "told_end", "ingested", "events_end",
+            "learnt")  # fmt: skip
+_WIDTH = 8  # bytes of a number in the header
+_HEADER = len(_MAGIC) + _WIDTH * len(_NUMBERS)
+_SLOTS = 32_768
+_MAX_USED = 24_576  # slots in use, from which on nothing new is noted
+_KEY, _VALUE = 8, 4  # bytes
+_SLOT = _KEY + _VALUE
+_FREE = bytes(_KEY)
+_LINES = _HEADER + _SLOTS * _SLOT  # where the lines begin; the table takes disk only where something was noted
+_LOST = 2**62  # `followed` of a session whose doings are not known in full
+_MAX_VALUE = 2**31
+_REPEATED_MS = 3_000  # within which the same nameless event is the same event
+_LOCK_TIMEOUT = 0.15  # seconds to wait for another hook of the session: more would delay the host
+_MAX_BYTES = 64_000_000  # of one session's events
+_EVENT_VERSION = 1
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would mend line ends
+
+Told = tuple[str, str, int]  # memory, at which moment, when in milliseconds since 1970
+
+
+class SessionFile:
+    """One session's file. Methods may raise OSError; nothing is made before the first write.
+
+    A memory is `in` it when the agent was told it since its context was last emptied.
+    """
+
+    def __init__(self, path: str, session: str = "", *, host: str = "") -> None:
+        self.path = path
+        self._session = session
+        self._host = host
+        self._handle = -1
+        self._header: dict[str, int] = dict.fromkeys(_NUMBERS, 0)
+        self._number = 0  # of the event that this process took
+
+    @classmethod
+    def of(cls, folder: str, session: str, *, host: str = "") -> SessionFile:
+        """The file of a session of the store in `folder`."""
+        return cls(os.path.join(folder, FOLDER, short_digest(session) + ENDING), session, host=host)
+
+    def close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+    # --- events ---------------------------------------------------------------------------------------------------
+
+    def take_event(self, key: str, event: str, at: int, *, named: bool) -> bool:
+        """Note that an event arrived; False when it arrived before: a named one ever, a nameless one just now."""
+        with self._locked(at):
+            earlier = self.get("event", key)
+            if earlier >= 0 and (named or at - self._header["began"] - earlier < _REPEATED_MS):
+                return False
+            self.put("event", key, max(0, at - self._header["began"]))
+            self.put("events", event, max(0, self.get("events", event)) + 1)
+            self._number = self._header["received"] + 1
+            self._set("received", self._number)
+            return True
+
+    def count(self, event: str) -> int:
+        """How many events of a sort arrived."""
+        return max(0, self.get("events", event)) if self._opened() else 0
+
+    @property
+    def began(self) -> int:
+        """When the session began, in milliseconds since 1970."""
+        return self._header["began"]
+
+    def append_event(self, host: str, payload: Mapping[str, Any], at: int, *, disk: str = "") -> None:
+        """Keep an event for those who learn from it, with what the disk said of its call."""
+        line: dict[str, Any] = {"v": _EVENT_VERSION, "host": host, "at": at / 1000, "payload": payload}
+        if disk:
+            line["disk"] = disk
+        with self._locked(at):
+            if os.fstat(self._handle).st_size > _MAX_BYTES:
+                raise OSError(f"{self.path} is full")
+            self._set("events_end", self._append(line))
+
+    # --- what was told --------------------------------------------------------------------------------------------
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self._opened() and self.get("told", id) == self._header["generation"]
+
+    def claim(self, ids: Sequence[str], moment: str, at: int) -> list[str]:
+        """Those of `ids` that were not told yet, noted as told from now on; what cannot be noted is not told."""
+        with self._locked(at):
+            fresh = [id for id in dict.fromkeys(ids) if id not in self]
+            fresh = [id for id in fresh if self.put("told", id, self._header["generation"])]
+            if fresh:
+                self._set("told_end", self._append({"told": fresh, "moment": moment, "at": at}))
+            return fresh
+
+    def seed(self, ids: Iterable[str], at: int) -> None:
+        """Take over what earlier files of the session told, once, for a file that has just begun."""
+        with self._locked(at):
+            for id in () if self._header["seeded"] else ids:
+                self.put("told", id, self._header["generation"])
+            self._set("seeded", 1)
+
+    @property
+    def is_seeded(self) -> bool:
+        return self._opened() and bool(self._header["seeded"])
+
+    def empty_context(self, at: int) -> None:
+        """The host's context was emptied: what was told before may be told again. Warnings are not repeated."""
+        with self._locked(at):
+            self._set("generation", self._header["generation"] + 1)
+            self._set("seeded", 1)
+
+    def warn(self, pattern: str, marks: Collection[str], at: int) -> bool:
+        """Note that the session is warned of a pattern and the troubles it tells of; False when it was warned of the
+        pattern, or of all those troubles, before."""
+        with self._locked(at):
+            if self.get("warned", pattern) >= 0 or all(self.get("feared", mark) >= 0 for mark in marks):
+                return False
+            if not self.put("warned", pattern, 0):
+                return False
+            for mark in marks:
+                self.put("feared", mark, 0)
+            return True
+
+    # --- what the session did -------------------------------------------------------------------------------------
+
+    @property
+    def is_followed(self) -> bool:
+        """Is everything before the event that was taken noted in the table?"""
+        return self._opened() and self._load() and self._header["followed"] + 1 == self._number
+
+    def follow(self, *, last: bool = False) -> _Locked:
+        """For noting what an event did, with `get` and `put`; after the `last` one nothing more is followed."""
+        return self._locked(self.began, then="lost" if last else "followed")
+
+    def get(self, kind: str, name: str) -> int:
+        """The number that was put, -1 where none was."""
+        _, slot = self._find(_key(kind, name))
+        return int.from_bytes(slot[_KEY:], "little") if slot else -1
+
+    def put(self, kind: str, name: str, value: int) -> bool:
+        """Keep a number; False when the table is full."""
+        key = _key(kind, name)
+        place, slot = self._find(key)
+        if not slot:
+            if self._header["used"] >= _MAX_USED:
+                return False
+            self._set("used", self._header["used"] + 1)
+        self._write(place, key + min(value, _MAX_VALUE).to_bytes(_VALUE, "little"))
+        return True
+
+    # --- for those who read it later ------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> str:
+        """The session's name as it says itself; nothing for a file that is none of ours."""
+        return str(self._opening().get("session") or "")
+
+    @property
+    def host(self) -> str:
+        return str(self._opening().get("host") or "")
+
+    @property
+    def is_ingested(self) -> bool:
+        """Is all that it says of the session in the store?"""
+        return self._opened() and 0 < self._header["ingested"] >= self._header["told_end"]
+
+    @property
+    def has_told(self) -> bool:
+        """Was the agent told something, or did the session end, that nobody has brought in yet?"""
+        return self._opened() and self._header["told_end"] > self._header["ingested"]
+
+    def told(self) -> list[Told]:
+        """What the agent was told and nobody has brought in yet, in order."""
+        if not self.has_told:
+            return []
+        found: list[Told] = []
+        for line in self._lines(self._header["ingested"]):
+            if line.startswith('{"told"') and (record := _parsed(line)):
+                found += [(str(id), str(record.get("moment")), int(record.get("at") or 0)) for id in record["told"]]
+        return found
+
+    def mark_ingested(self) -> None:
+        """What `told` handed out is in the store."""
+        with self._locked(self.began, then="quiet"):
+            self._set("ingested", max(1, self._header["ingested"], self._header["told_end"]))
+
+    @property
+    def has_news(self) -> bool:
+        """Are there events that nobody learnt from?"""
+        return self._opened() and self._header["events_end"] > self._header["learnt"]
+
+    def events(self) -> Iterator[str]:
+        """The lines of the events that are kept, in order."""
+        return (line for line in self._lines(_LINES) if line.startswith('{"v"'))
+
+    def mark_learnt(self, end: int) -> None:
+        """The events up to `end` (what `events_end` was before they were read) were learnt from."""
+        with self._locked(self.began, then="quiet"):
+            self._set("learnt", end)
+
+    @property
+    def events_end(self) -> int:
+        return self._header["events_end"] if self._opened() else 0
+
+    def drop_events(self) -> None:
+        """Forget the events and what the session did, and keep what it was told and warned of."""
+        with self._locked(self.began, then="quiet"):
+            if self._header["told_end"] > self._header["ingested"] or not self._header["events_end"]:
+                return
+            kept = [line for line in self._lines(_LINES) if not line.startswith('{"v"')]
+            os.ftruncate(self._handle, _LINES)
+            os.lseek(self._handle, 0, os.SEEK_END)
+            _write_all(self._handle, "".join(kept).encode())
+            size = _LINES + len("".join(kept).encode())
+            for name in ("told_end", "ingested"):
+                self._set(name, min(self._header[name], size))
+            self._set("events_end", 0)
+            self._set("learnt", 0)
+            self._set("followed", _LOST)
+
+    # --- inside ---------------------------------------------------------------------------------------------------
+
+    def _locked(self, at: int, *, then: str = "") -> _Locked:
+        return _Locked(self, at, then)
+
+    def _opened(self) -> bool:
+        """Open it for reading if it is there."""
+        if self._handle < 0 and os.path.exists(self.path):
+            self._handle = os.open(self.path, os.O_RDWR | _BINARY)
+            if not self._load():
+                self.close()
+        return self._handle >= 0
+
+    def _load(self) -> bool:
+        """Read the header; False when this is no session file of ours."""
+        head = self._read(0, _HEADER)
+        if len(head) < _HEADER or not head.startswith(_MAGIC):
+            return False
+        for number, name in enumerate(_NUMBERS):
+            start = len(_MAGIC) + number * _WIDTH
+            self._header[name] = int.from_bytes(head[start : start + _WIDTH], "little")
+        return True
+
+    def _begin(self, at: int) -> None:
+        """Make it, or make it anew where it is damaged: then what the session did so far is not known."""
+        head = self._read(0, len(_MAGIC))
+        if head.startswith(_FAMILY) and head != _MAGIC:
+            raise OSError(f"{self.path} was written by another release")
+        os.ftruncate(self._handle, 0)
+        os.ftruncate(self._handle, _LINES)
+        self._write(0, _MAGIC)
+        for name in _NUMBERS:
+            self._set(name, {"began": at, "generation": 1, "followed": _LOST if head else 0}.get(name, 0))
+        self._append({"session": self._session[:400], "host": self._host, "at": at})
+
+    def _set(self, name: str, value: int) -> None:
+        self._header[name] = value
+        self._write(len(_MAGIC) + _NUMBERS.index(name) * _WIDTH, value.to_bytes(_WIDTH, "little"))
+
+    def _find(self, key: bytes) -> tuple[int, bytes]:
+        """Where a key is, with its slot; or where it belongs, with nothing."""
+        first = int.from_bytes(key[:4], "little") % _SLOTS
+        for step in range(_SLOTS):
+            place = _HEADER + (first + step) % _SLOTS * _SLOT
+            slot = self._read(place, _SLOT)
+            if slot[:_KEY] == key and len(slot) == _SLOT:
+                return place, slot
+            if len(slot) < _SLOT or slot[:_KEY] == _FREE:
+                return place, b""
+        raise OSError(f"{self.path} has no free slot")
+
+    def _append(self, record: Mapping[str, Any]) -> int:
+        """Add a line in one piece; where the file then ends. A line that a full disk cut off swallows no other."""
+        line = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        size = os.fstat(self._handle).st_size
+        if size > _LINES and self._read(size - 1, 1) != b"\n":
+            line = b"\n" + line
+        os.lseek(self._handle, 0, os.SEEK_END)
+        _write_all(self._handle, line)
+        return size + len(line)
+
+    def _lines(self, start: int) -> Iterator[str]:
+        with open(self.path, "rb") as file:
+            file.seek(max(start, _LINES))
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield line.decode("utf-8", "replace")
+
+    def _opening(self) -> dict[str, Any]:
+        return _parsed(next(self._lines(_LINES), "")) if self._opened() else {}
+
+    def _write(self, place: int, what: bytes) -> None:
+        os.lseek(self._handle, place, os.SEEK_SET)
+        os.write(self._handle, what)
+
+    def _read(self, place: int, size: int) -> bytes:
+        os.lseek(self._handle, place, os.SEEK_SET)
+        return os.read(self._handle, size)
+
+
+class _Locked:
+    """A session's file while one process holds it. `then` says what leaving well notes: that an event was followed,
+    that none will be from now on (`lost`), or nothing, not even when the file was last used (`quiet`)."""
+
+    def __init__(self, file: SessionFile, at: int, then: str) -> None:
+        self._file = file
+        self._at = at
+        self._then = then
+
+    def __enter__(self) -> SessionFile:
+        file = self._file
+        while True:
+            if file._handle < 0:
+                os.makedirs(os.path.dirname(file.path), mode=0o700, exist_ok=True)
+                file._handle = os.open(file.path, os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
+            try:
+                _lock(file._handle)
+                state = os.fstat(file._handle)
+                if state.st_nlink:
+                    break
+            except BaseException:  # whoever fails to enter leaves nothing open
+                file.close()
+                raise
+            file.close()  # somebody removed it meanwhile
+        self._used_at = (state.st_atime_ns, state.st_mtime_ns)
+        try:
+            if state.st_size < _LINES or not file._load():
+                file._begin(self._at)
+        except BaseException:
+            _unlock(file._handle)
+            raise
+        return file
+
+    def __exit__(self, *error: object) -> None:
+        file = self._file
+        try:
+            if error[0] is None and self._then == "quiet":
+                os.utime(file.path, ns=self._used_at)
+            elif error[0] is None and self._then:
+                followed = file._header["followed"]
+                file._set("followed", _LOST if self._then == "lost" else min(followed + 1, _LOST))
+                if self._then == "lost":
+                    file._set("told_end", os.fstat(file._handle).st_size)  # its end is news as well
+        finally:
+            _unlock(file._handle)
+
+
+class SessionMemory:
+    """The same for a session whose store has no folder, or may not be written: forgotten with the process."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, Told] = {}
+        self._known: set[str] = set()
+        self.is_seeded = False
+        self._warned: set[str] = set()
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._told or id in self._known
+
+    def claim(self, ids: Sequence[str], moment: str, at: int) -> list[str]:
+        fresh = [id for id in dict.fromkeys(ids) if id not in self]
+        self._told.update((id, (id, moment, at)) for id in fresh)
+        return fresh
+
+    def seed(self, ids: Iterable[str], at: int) -> None:
+        self._known.update(ids)
+        self.is_seeded = True
+
+    def warn(self, pattern: str, marks: Collection[str], at: int) -> bool:
+        if pattern in self._warned or self._warned.issuperset(marks):
+            return False
+        self._warned.update((pattern, *marks))
+        return True
+
+    def told(self) -> list[Told]:
+        return list(self._told.values())
+
+
+def session_files(folder: str) -> list[SessionFile]:
+    """The files of all sessions of the store in `folder`, in the order of their names."""
+    spool = os.path.join(folder, FOLDER)
+    if not os.path.isdir(spool):
+        return []
+    return [SessionFile(os.path.join(spool, name)) for name in sorted(os.listdir(spool)) if name.endswith(ENDING)]
+
+
+def _key(kind: str, name: str) -> bytes:
+    return bytes.fromhex(short_digest(f"{kind}\x1f{name}"))
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    _LOCK_AT = 2**40  # beyond any byte that is read
+
+    def _try_lock(handle: int) -> None:
+        os.lseek(handle, _LOCK_AT, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, _LOCK_AT, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _try_lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _lock(handle: int) -> None:
+    until = time.monotonic() + _LOCK_TIMEOUT
+    while True:
+        try:
+            _try_lock(handle)
+            return
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.002)
