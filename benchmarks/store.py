@@ -37,7 +37,7 @@ import recollect  # noqa: E402
 from recollect.config import Settings  # noqa: E402
 from recollect.core.fields import COLUMNS  # noqa: E402
 from recollect.core.query import Query  # noqa: E402
-from recollect.recall.read import read  # noqa: E402
+from recollect.recall.question import read  # noqa: E402
 from recollect.recall.recipes import RECIPES  # noqa: E402
 from recollect.store.sqlite.match import any_of, terms  # noqa: E402
 

@@ -22,7 +22,7 @@ from retrieval import Column, filled
 from sets import DATA, SETS, Asked
 
 from recollect.core.query import Hit, Query
-from recollect.recall.recall import RetrievalContext, recall
+from recollect.recall.reader import RetrievalContext, recall
 from recollect.recall.recipes import MEASURED, Widening
 
 RESULTS = Path(__file__).parent / "results" / "widening.md"

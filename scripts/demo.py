@@ -152,7 +152,7 @@ def source(folder: Path) -> None:
     title("7. This repository's source: what breaks if I change this?")
     shutil.copytree(HERE / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
     run(folder, "code", "index", str(folder))
-    run(folder, "code", "impact", "src/recollect/recall/fuse.py:fuse")
+    run(folder, "code", "impact", "src/recollect/recall/gather.py:fuse")
 
 
 def watching(folder: Path) -> None:

@@ -20,8 +20,7 @@ from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
 from recollect.core.query import Filter, Query
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
-from recollect.recall.reader import Reader
-from recollect.recall.recall import RetrievalContext
+from recollect.recall.reader import Reader, RetrievalContext
 from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
 from recollect.remember.writer import VectorMaker, Writer
 from recollect.store.open import open_store

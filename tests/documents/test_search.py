@@ -13,7 +13,7 @@ from recollect.config import Settings
 from recollect.core.errors import DocumentNotFound, InvalidField, UnknownChoice
 from recollect.documents.search import blend, effective_confidence, raise_confidence, search
 from recollect.recall.channels.keyword import KeywordChannel
-from recollect.recall.recall import RetrievalContext
+from recollect.recall.reader import RetrievalContext
 from recollect.recall.recipes import DEFAULT
 from recollect.testing.fakes import FunctionReranker, WordEmbedder
 

@@ -8,7 +8,7 @@ import recollect
 from recollect import Draft
 from recollect.app import Recollect
 from recollect.config import Settings
-from recollect.recall.question import question
+from recollect.recall.question import read_cues
 from recollect.recall.recipes import MEASURED
 
 NOW = datetime(2026, 6, 17, tzinfo=UTC)
@@ -106,11 +106,11 @@ def test_the_seed_recipe_still_fuses_ranks() -> None:
     ],
 )
 def test_a_question_shows_its_cue(text: str, cue: str) -> None:
-    assert getattr(question(text, NOW), cue)
+    assert getattr(read_cues(text, NOW), cue)
 
 
 def test_asking_what_was_said_is_no_request() -> None:
-    assert not question("Can you tell me what you recommended? Did I ask for tips?", NOW).is_request
+    assert not read_cues("Can you tell me what you recommended? Did I ask for tips?", NOW).is_request
 
 
 def test_how_something_stands_is_answered_by_the_newest_of_several_statements(memory: Recollect) -> None:
@@ -142,4 +142,4 @@ def test_what_happened_once_is_not_reordered_by_date(memory: Recollect) -> None:
     ],
 )
 def test_a_question_of_state_is_told_from_one_of_events(text: str, state: bool) -> None:
-    assert question(text, NOW).asks_state is state
+    assert read_cues(text, NOW).asks_state is state

@@ -18,12 +18,11 @@ from recollect.core.records import Memory, Span
 from recollect.core.scope import Phase, Scope, Source, Status, Visibility
 from recollect.core.text import fingerprint
 from recollect.core.tokens import EstimatedTokens
-from recollect.recall.boost import boost
-from recollect.recall.fuse import fuse
-from recollect.recall.gather import gather
+from recollect.recall.gather import fuse, gather
 from recollect.recall.pack import cite, pack
-from recollect.recall.read import read
+from recollect.recall.question import read
 from recollect.recall.recipes import BUDGETS, PHASE_WEIGHTS, SEED, UNBOUNDED, Budget
+from recollect.recall.related_files import boost
 from recollect.recall.rerank import rerank
 from recollect.recall.score import score
 from recollect.testing.fakes import FileNeighbours, FixedChannel, FunctionReranker

@@ -7,7 +7,7 @@ import pytest
 from recollect import Draft, Filter
 from recollect.app import Recollect
 from recollect.core.query import Query, Reading
-from recollect.recall.read import read
+from recollect.recall.question import read
 from recollect.recall.recipes import PLAIN_COLUMNS
 from recollect.store.sqlite.keywords import Limits
 from recollect.store.words import Words

@@ -21,7 +21,7 @@ from recollect.dialogue.episodes import KNOWN, Captured, Message, capture
 from recollect.dialogue.reflect import latest_reflection
 from recollect.privacy.fence import fence
 from recollect.recall.pack import as_hit
-from recollect.recall.recall import recall
+from recollect.recall.reader import recall
 
 if TYPE_CHECKING:
     from recollect.core.entities import Entity

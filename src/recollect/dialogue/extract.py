@@ -15,7 +15,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.lazy import Lazy
 from recollect.core.records import Memory
 from recollect.dialogue.context import FACT_LIMIT
-from recollect.recall.when import when
+from recollect.recall.time_words import when
 
 MACHINES = frozenset("assistant system tool function developer ai bot model chatgpt claude".split())
 _USER = frozenset({"user", "human", "me"})

@@ -27,7 +27,7 @@ from recollect.dialogue.context import CANDIDATES, LOST, REJECTED_SAME, SAME, Di
 from recollect.dialogue.extract import LASTING, Extracted
 from recollect.entities.registry import link_entities
 from recollect.privacy.scan import redact
-from recollect.recall.read import read
+from recollect.recall.question import read
 from recollect.recall.recipes import PLAIN_COLUMNS
 from recollect.remember import acts
 from recollect.remember.contradiction import WORDING, Judge, score_wording

@@ -24,7 +24,7 @@ from recollect.dialogue.people import read_profile
 from recollect.models.schema import misfit
 from recollect.privacy.fence import fence
 from recollect.recall.pack import as_hit
-from recollect.recall.recall import recall
+from recollect.recall.reader import recall
 from recollect.remember import acts
 from recollect.remember.remember import correction, remember
 

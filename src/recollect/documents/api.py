@@ -15,7 +15,7 @@ from recollect.core.errors import StoreError
 from recollect.core.ports import Clock, Identity
 from recollect.documents.layout import Layout, read_layout
 from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, effective_confidence, search
-from recollect.recall.recall import RetrievalContext
+from recollect.recall.reader import RetrievalContext
 from recollect.remember.act import ActContext
 from recollect.store.store import Store
 

@@ -18,7 +18,7 @@ from recollect.core.kinds import Kind
 from recollect.core.query import Candidate, Filter, Mode, Query
 from recollect.core.records import Memory
 from recollect.recall.pack import pack
-from recollect.recall.recall import RetrievalContext, rank
+from recollect.recall.reader import RetrievalContext, rank
 from recollect.recall.recipes import UNBOUNDED
 from recollect.store.store import Store
 

@@ -10,7 +10,7 @@ from recollect.core.drafts import Draft
 from recollect.core.instants import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.models.port import Model
-from recollect.recall.recall import RetrievalContext
+from recollect.recall.reader import RetrievalContext
 from recollect.remember.act import ActContext
 from recollect.store.store import Store
 

@@ -31,7 +31,7 @@ from recollect.observer.history import History
 from recollect.observer.hunch import MAX_EVIDENCE, Evidence, Hunch, reword, signal_tag
 from recollect.observer.recorder import module_of
 from recollect.observer.rules import find_hunches
-from recollect.recall.recall import RetrievalContext, recall
+from recollect.recall.reader import RetrievalContext, recall
 from recollect.recall.recipes import RECIPES
 from recollect.remember.reinforce import witnessed
 from recollect.remember.remember import remember

@@ -1,6 +1,6 @@
-"""What a question asks for beyond its words: who, when, where, how many; a fact, a request, a summary. Pure.
+"""What a question says: its words and kind, and what it asks for beyond them: who, when, where, a request. Pure.
 
-These cues are weak on their own; each becomes one small, named piece of evidence for a candidate that fits.
+The cues are weak on their own; each becomes one small, named piece of evidence for a candidate that fits.
 """
 
 from __future__ import annotations
@@ -13,9 +13,36 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from recollect.core.lazy import Lazy
+from recollect.core.query import Query, QueryType, Reading
+from recollect.core.text import split_terms
 
 if TYPE_CHECKING:
-    from recollect.recall.when import Window
+    from recollect.recall.time_words import Window
+
+_MOST_TEXT = 20_000  # characters of a question that are read; the rest cannot change the answer
+_STRUCTURAL = frozenset({"analyzeImpact", "getDependencies", "impact", "deps", "trace", "code_impact", "code_deps"})
+
+
+def read(query: Query) -> Reading:
+    """The question taken apart."""
+    words, phrases, identifiers = split_terms(query.text, max_chars=_MOST_TEXT)
+    return Reading(_type(identifiers, query.recent_calls), words, phrases, identifiers)
+
+
+def _type(identifiers: tuple[str, ...], recent_calls: tuple[str, ...]) -> QueryType:
+    if any(_is_code(name) for name in identifiers):
+        return "identifier"
+    if any(call.rpartition(".")[2] in _STRUCTURAL for call in recent_calls):
+        return "structural"
+    return "semantic"
+
+
+_CODE = re.compile(r"[a-z][A-Z]|\w_\w|/|\\|\w\.\w|::")
+
+
+def _is_code(name: str) -> bool:
+    return _CODE.search(name) is not None
+
 
 # Words that say how something is asked, not what about.
 GENERIC = frozenset(
@@ -96,7 +123,7 @@ _TIMES = frozenset(
 )
 
 
-def question(text: str, now: datetime) -> Question:
+def read_cues(text: str, now: datetime) -> Question:
     lowered = text.lower()
     words = set(lowered.replace("?", " ").replace(",", " ").split())
     asks = bool(words & _ASKING)
@@ -127,7 +154,7 @@ def _asks_state(lowered: str, words: set[str]) -> bool:
 def _window(text: str, words: set[str], now: datetime) -> Window | None:
     if not words & _TIMES and not any(letter.isdigit() for letter in text):
         return None
-    from recollect.recall.when import when
+    from recollect.recall.time_words import when
 
     return when(text, now)
 

@@ -1,30 +1,241 @@
-"""The Reader: the one door to what is remembered. Rooms, adapters and interfaces ask it and nobody else.
+"""The Reader: the one door to what is remembered, and the story of recall behind it.
 
-Every answer goes through the same checks, the same stages and the same pair of stores, so one question has one answer
-whoever asks. It never writes: what has to follow a recall (counting accesses) is handed in.
+Rooms, adapters and interfaces ask the Reader and nobody else. Every answer goes through the same checks, the same
+stages and the same pair of stores, so one question has one answer whoever asks. It never writes: what has to follow a
+recall (counting accesses) is handed in. Whatever was skipped is in the briefing's notes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recollect.core.errors import UnknownChoice
 from recollect.core.ids import MemoryId
-from recollect.core.kinds import Kinds
-from recollect.core.ports import Clock
-from recollect.core.query import MODES, Briefing, Filter, Query
+from recollect.core.kinds import Kind, Kinds
+from recollect.core.ports import (
+    Anchors,
+    Changes,
+    Channel,
+    Clock,
+    Companions,
+    Neighbourhood,
+    Reranker,
+    Tokenizer,
+    Volatility,
+)
+from recollect.core.query import MODES, Briefing, Candidate, Filter, Query, QueryType, Reading
 from recollect.core.records import Memory
-from recollect.recall.recall import Ranking, RetrievalContext, rank, recall
-from recollect.recall.recipes import RECIPES, UNBOUNDED, Budget
-from recollect.recall.score import confidence_now
+from recollect.core.tokens import ESTIMATE
+from recollect.recall.context_window import add_neighbours, read_windows, weigh_terms
+from recollect.recall.evidence import newest_first, weigh
+from recollect.recall.expand import AnswerWriter, Expansion, Meaning, expand, is_weak
+from recollect.recall.gather import fuse, gather_by_mode, hydrate
+from recollect.recall.pack import pack
+from recollect.recall.question import read, read_cues
+from recollect.recall.recipes import (
+    CUES_MAX_CHARS,
+    RECIPES,
+    SCORED_LIMIT,
+    UNBOUNDED,
+    WEIGHED_LIMIT,
+    Budget,
+    Recipe,
+    Tier,
+)
+from recollect.recall.related_files import add_co_changed, boost
+from recollect.recall.rerank import rerank
+from recollect.recall.score import confidence_now, files_of, score
+from recollect.recall.staleness import lower_stale
 from recollect.store.memories import Order, Page
 from recollect.store.pair import StorePair
+from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.core.account import Account
     from recollect.core.ledger import Entry
+
+
+class DenseScores(Meaning, Protocol):
+    """Measures nearness for candidates that another channel found, and looks by vector."""
+
+    def scores(self, ids: Sequence[MemoryId], text: str) -> Mapping[str, Mapping[str, float]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalContext:
+    """What recall works with: its channels and, where configured, a graph, a reranker and a tokenizer."""
+
+    channels: Sequence[Channel]
+    kinds: Kinds
+    recipe: Recipe
+    store: Store  # where evidence is looked up
+    neighbourhood: Neighbourhood | None = None
+    companions: Companions | None = None  # files that go together
+    changes: Changes | None = None  # what happened to files since
+    anchors: Anchors | None = None  # what became of symbols
+    volatility: Volatility | None = None  # how fast files change
+    reranker: Reranker | None = None
+    writer: AnswerWriter | None = None  # a language model, for a second look
+    tokenizer: Tokenizer = ESTIMATE
+    dense: DenseScores | None = None  # how near any memory is to a question
+    tier: Tier = "none"
+    notes: tuple[str, ...] = ()  # what could not be wired, told with every answer
+
+    def channel(self, name: str) -> Channel | None:
+        return next((channel for channel in self.channels if channel.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The candidates in order, before any is left out, and what was noticed on the way."""
+
+    candidates: list[Candidate]
+    type: QueryType
+    notes: tuple[str, ...]
+
+
+def recall(query: Query, context: RetrievalContext, *, now: datetime, budget: Budget = UNBOUNDED) -> Briefing:
+    """The right few memories for a question, cited and packed, with every reason kept on them."""
+    ranking = rank(query, context, now=now)
+    packed = pack(
+        ranking.candidates,
+        k=query.k,
+        budget=budget,
+        tokenizer=context.tokenizer,
+        per_document=None if Kind.PASSAGE in query.filter.kinds else context.recipe.per_document,
+    )
+    return Briefing(
+        hits=packed.hits,
+        text="",
+        tokens=packed.tokens,
+        notes=(*ranking.notes, *packed.notes),
+        query_type=ranking.type,
+    )
+
+
+def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
+    """Every stage of recall but packing, in the order they run.
+
+    narrow: sessions that are named become a filter. read: what the question says. gather: ask every channel. fuse: one
+    list by rank. hydrate: read the leading memories. weigh: evidence decides how relevant each is. expand: look again
+    when little was found, then fuse, hydrate and weigh once more. boost: neighbours of the best files move up.
+    add_co_changed: troubles of files that change together join. drop_ended: what no longer holds goes. score: relevance
+    meets what is known of a memory. lower_stale: what the source has moved past sinks. rerank: a model reads the best.
+    """
+    recipe, store = context.recipe, context.store
+    query, notes = _narrow(query, store)
+    reading = read(query)
+    gathered = gather_by_mode(query, reading, context.channels, deadline=recipe.deadline)
+    channels, expansion = gathered.channels, Expansion()
+    while True:
+        fused = fuse(channels, weights=recipe.channel_weights(reading.type), damping=recipe.damping)
+        candidates, damaged = hydrate(_leading(fused, query, recipe), store)
+        candidates = _weigh(candidates, query, reading, context, now, by_meaning=bool(channels.get("dense")))
+        if expansion.channels:
+            break
+        expansion = _expand(candidates, query, reading, context)
+        if not expansion.channels:
+            break
+        channels = {**channels, **expansion.channels}
+    boosted = boost(candidates, context.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
+    joined = add_co_changed(boosted, query, context.companions, store)
+    valid = drop_ended(joined, at=query.filter.as_of or now)[: max(SCORED_LIMIT, 3 * query.k)]
+    paces = {} if context.volatility is None else context.volatility.rates(files_of(valid))
+    scored = score(valid, recipe=recipe, kinds=context.kinds, phase=query.phase, now=now, paces=paces)
+    checked = lower_stale(
+        scored, top=recipe.rerank_top, kinds=context.kinds, now=now, changes=context.changes, anchors=context.anchors
+    )
+    reranked, trouble = rerank(
+        checked, context.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline
+    )
+    noted = [*context.notes, *notes, *gathered.notes, *damaged, *expansion.notes, *([trouble] if trouble else [])]
+    return Ranking(reranked, reading.type, tuple(noted))
+
+
+def _narrow(query: Query, store: Store) -> tuple[Query, tuple[str, ...]]:
+    if query.last_sessions is None and query.around is None:
+        return query, ()
+    from recollect.recall.time_words import narrow_sessions  # few questions name sessions
+
+    return narrow_sessions(query, store)
+
+
+def _leading(fused: Sequence[Candidate], query: Query, recipe: Recipe) -> Sequence[Candidate]:
+    """Those worth reading. Where evidence decides, the channels' order says who is looked at, not who wins."""
+    return fused[: max(WEIGHED_LIMIT, 2 * query.k)] if recipe.weighs(query.mode) else fused
+
+
+def _weigh(
+    candidates: list[Candidate],
+    query: Query,
+    reading: Reading,
+    context: RetrievalContext,
+    now: datetime,
+    *,
+    by_meaning: bool,
+) -> list[Candidate]:
+    """The candidates and what was said beside them, by evidence instead of by rank, where the recipe has weights.
+
+    `by_meaning`: the dense channel answered, so nearness counts and is measured for all of them.
+    """
+    recipe, store = context.recipe, context.store
+    if not candidates or not recipe.weighs(query.mode):
+        return candidates
+    asked = read_cues(query.text[:CUES_MAX_CHARS], now)
+    if asked.window is not None and asked.window.event:
+        from recollect.recall.time_words import resolve_event
+
+        asked = replace(asked, window=resolve_event(asked.window, query.filter, store))
+    everyone = [*candidates, *add_neighbours(candidates, query, reading, asked, store)]
+    tier: Tier = "none"
+    if by_meaning and context.dense is not None and query.mode == "hybrid":
+        everyone, tier = _measure(everyone, query, context.dense), context.tier
+    terms = weigh_terms(reading, asked, store)
+    weights = recipe.evidence[tier]
+    windows = read_windows(everyone, terms, store, whole="kernel" in weights)
+    weighed = weigh(
+        everyone, asked, terms, windows, weights=weights, passages=recipe.passages[tier], middle=recipe.middle
+    )
+    return newest_first(weighed, terms, windows) if asked.asks_state else weighed
+
+
+def _measure(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:
+    """Every candidate with its nearness, whichever channel found it."""
+    unknown = [candidate.id for candidate in candidates if "dense" not in candidate.factors]
+    found = dense.scores(unknown, query.text) if unknown else {}
+    return [
+        candidate.scored(candidate.score, **found[candidate.id]) if candidate.id in found else candidate
+        for candidate in candidates
+    ]
+
+
+def _expand(candidates: Sequence[Candidate], query: Query, reading: Reading, context: RetrievalContext) -> Expansion:
+    """What a second look finds, for a search somebody asked for, when the first found little."""
+    how = context.recipe.widening
+    if not query.explicit or not (how.feedback or context.writer) or not is_weak(candidates, how):
+        return Expansion()
+    return expand(
+        candidates,
+        query,
+        reading,
+        how,
+        store=context.store,
+        keyword=None if query.mode == "dense" else context.channel("keyword"),
+        dense=None if query.mode == "keyword" else context.dense,
+        writer=context.writer,
+    )
+
+
+def drop_ended(ranking: Sequence[Candidate], *, at: datetime) -> list[Candidate]:
+    """Without statements whose time was over at a moment."""
+    return [one for one in ranking if one.memory is None or (one.memory.valid_until or _ALWAYS) > at]
+
+
+_ALWAYS = datetime.max.replace(tzinfo=UTC)
+
 
 FollowUp: TypeAlias = Callable[[Sequence[MemoryId]], Sequence[str]]  # the memories to count, and what went wrong
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Literal, TypeAlias
 
-from recollect.core.query import QueryType
+from recollect.core.query import Mode, QueryType
 from recollect.core.ranking import KEYWORD_COLUMNS
 from recollect.core.scope import Phase
 
@@ -143,6 +144,51 @@ class Recipe:
     evidence: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)
     passages: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)  # the same, for passages of documents
     middle: float = 4.5  # the sum of evidence at which a memory is as likely to answer as not
+
+    def channel_weights(self, type: QueryType) -> Mapping[str, float]:
+        """What a channel's rank counts for. Those of a second look count as much as the dense one."""
+        first = self.channels[type]
+        return {**dict.fromkeys(EXPANSION_CHANNELS, first.get("dense", 0.0)), **first}
+
+    def weighs(self, mode: Mode) -> bool:
+        """Does evidence decide, or the channels' ranks alone?"""
+        return bool(self.evidence) and mode != "dense"
+
+
+# --- stages -------------------------------------------------------------------------------------------------------
+
+EXPANSION_CHANNELS = ("hypothesis", "feedback", "expansion")
+WEIGHED_LIMIT = 120  # candidates by rank that are looked at closely: costs a fifth of a point, 90 would cost half
+SCORED_LIMIT = 90  # candidates by relevance; what is known of a memory does not lift one from farther down
+CUES_MAX_CHARS = 2_000  # of a question that its cues are looked for in
+
+# Neighbours of a candidate in its conversation.
+NEIGHBOUR_LEADERS = 24  # best candidates whose neighbours are looked at too
+NEIGHBOUR_STEPS = 2  # turns on either side of a leader that become candidates themselves
+WISHES_LIMIT = 40  # standing wishes that are weighed when something is asked for
+WISHES_SCREENED = 200  # memories that may hold one, by either way of looking, before it is known whether they do
+TYPICAL_WORDS = 24.0  # in a typical memory, until the candidates tell otherwise
+
+# Newest first. Chosen on LongMemEval's dated updates (n=31, no held-out half: decision 5). They cost a little of the
+# reciprocal rank where a newer statement only resembles an answer, and nothing of recall at ten.
+NEWEST_TOP = 5  # places in which statements may trade
+NEWEST_ALIKE = 0.2  # shared part of the question's words, by worth, from which two statements may be about the same
+NEWEST_NEARLY = 0.3  # of the likeness of the most alike one: the rest is about something else
+NEWEST_WITHIN = 8.0  # points of evidence by which a statement may trail the one it overtakes
+
+# Sessions around an event.
+EVENT_SESSIONS = 3  # on either side of it that are looked at
+EVENT_WINDOW = timedelta(days=7)  # "around the migration", when only its day is known
+
+# Staleness.
+MARKED_STALE = 0.5  # what is left of the score of a memory that was marked stale
+FILES_CHANGED = 0.4  # the most that is lost when every file of a memory changed since its commit
+FILE_OUTGREW = timedelta(days=30)  # a file this much newer than its memory asks for a review
+
+PASSAGE_FLOOR = 0.7  # what is left of a passage nobody has used for a month: a file that is still there is still true
+
+
+# --- the recipes --------------------------------------------------------------------------------------------------
 
 
 # "personal" is the keyword channel over the person's own file: its words count as much as the project's.

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from recollect.core.ports import Reranker
 from recollect.core.query import Candidate
-from recollect.recall.in_time import in_time
+from recollect.recall.gather import answer_in_time
 
 _DEADLINE = 4.0  # seconds, for those who hand in none
 _STANDING = ("phase", "trust", "confidence")  # what is known of a memory, however well it answers
@@ -25,7 +25,7 @@ def rerank(
     if reranker is None or len(head) < 2 or not question.strip():
         return [*head, *tail], ""
     texts = [_text(one) for one in head]
-    asked = in_time(
+    asked = answer_in_time(
         lambda: [float(mark) for mark in reranker.rerank(question, texts)], deadline=deadline, name=reranker.name
     )
     marks = asked.answer or []

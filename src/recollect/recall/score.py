@@ -12,11 +12,7 @@ from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
 from recollect.core.scope import TRUST, Phase, Status
-from recollect.recall.recipes import PHASE_WEIGHTS, Recipe
-
-# What is left of a passage nobody has used for a month: documents fade by the hour, and a file that is still there is
-# still true.
-_PASSAGE_FLOOR = 0.7
+from recollect.recall.recipes import PASSAGE_FLOOR, PHASE_WEIGHTS, Recipe
 
 
 def score(
@@ -89,7 +85,7 @@ def _scored(
     weight = 1.0 if phase is None else PHASE_WEIGHTS[phase].get(memory.kind, 1.0)
     trust = TRUST[memory.source]
     confidence = confidence_now(memory, kinds, now)
-    believed = _PASSAGE_FLOOR + (1 - _PASSAGE_FLOOR) * confidence if memory.kind == Kind.PASSAGE else confidence
+    believed = PASSAGE_FLOOR + (1 - PASSAGE_FLOOR) * confidence if memory.kind == Kind.PASSAGE else confidence
     return candidate.scored(
         base * weight * trust * believed,
         relevance=relevance,

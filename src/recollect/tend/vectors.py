@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.ports import Clock
-from recollect.recall.views import stamp, views
+from recollect.recall.embedding_texts import embedding_texts, stamp
 from recollect.store.sqlite.vectors import Space
 from recollect.store.store import Store
 
@@ -151,7 +151,10 @@ def _embed(store: Store, embedder: Embedder, space: Space, ids: Sequence[str]) -
 
 def _texts(store: Store, ids: Sequence[str]) -> dict[str, list[str]]:
     near = store.memories.nearby(ids, reach=1)
-    return {memory.id: views(memory, near.beside(memory.id, -1)) for memory in store.memories.get_many(ids).memories}
+    return {
+        memory.id: embedding_texts(memory, near.beside(memory.id, -1))
+        for memory in store.memories.get_many(ids).memories
+    }
 
 
 def _directed(rows: Any) -> Any:

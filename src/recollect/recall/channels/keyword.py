@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Found, Query, Reading
-from recollect.recall.bodies import with_memories
+from recollect.recall.gather import hydrate
 from recollect.recall.recipes import Recipe
 from recollect.store.store import Store
 from recollect.store.words import Match
@@ -48,5 +48,5 @@ class KeywordChannel:
         ]
         if not self._another:
             return Found(found, notes)
-        whole, damaged = with_memories(found, self._store)
+        whole, damaged = hydrate(found, self._store)
         return Found(whole, [*notes, *damaged])

@@ -19,7 +19,7 @@ _BEFORE, _OWN = 200, 600  # characters of the turn before and of the memory itse
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def views(memory: Memory, before: Said | None) -> list[str]:
+def embedding_texts(memory: Memory, before: Said | None) -> list[str]:
     """The memory's own text in pieces, and last the same with its context."""
     name = f"{memory.source_role}: " if memory.source_role else ""
     texts = [f"{name}{piece}" for piece in pieces(memory.content)]

@@ -17,7 +17,7 @@ from recollect.core.kinds import Kinds
 from recollect.core.ports import Standing
 from recollect.core.query import Candidate, Filter
 from recollect.core.records import Memory
-from recollect.recall.doubt import doubt
+from recollect.recall.staleness import lower_stale
 
 
 class Moved:
@@ -66,7 +66,7 @@ def test_a_file_much_newer_than_its_memory_asks_for_a_review(tmp_path: Path) -> 
 
 def test_a_symbol_that_is_gone_lowers_the_memory_anchored_to_it(memory: Recollect, clock: HandClock) -> None:
     one = memory.remember("verify_jwt ignores the audience.", kind="gotcha", node="sym_1").memory
-    ranking = doubt([Candidate(one.id, 0.8, memory=one)], top=20, kinds=Kinds(), now=clock.now, anchors=Moved())
+    ranking = lower_stale([Candidate(one.id, 0.8, memory=one)], top=20, kinds=Kinds(), now=clock.now, anchors=Moved())
     assert ranking[0].score == pytest.approx(0.2)
     assert ranking[0].doubts == ("stale: its symbol is gone",)
 

@@ -8,28 +8,24 @@ from itertools import pairwise
 
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
-from recollect.recall.evidence import REACH, Surroundings, Terms, Turn, worth
+from recollect.recall.evidence import REACH, ContextWindow, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
+from recollect.recall.recipes import NEIGHBOUR_LEADERS, NEIGHBOUR_STEPS, TYPICAL_WORDS, WISHES_LIMIT, WISHES_SCREENED
 from recollect.store.memories import Nearby
 from recollect.store.store import Store
 from recollect.store.words import Cut
 
-_LEADERS = 24  # best candidates of each channel whose neighbours are looked at too
-_STEP = 2  # turns on either side of a leader that become candidates themselves
-_WISHES = 40  # standing wishes that are weighed when something is asked for
-_SCREENED = 200  # rows that may hold one, by either way of looking, before it is known whether they do
 _WISH_WORDS = ("always", "never", "prefer", "rather", "insist", "prioritize", "from now on", "whenever I ask")
-_TYPICAL = 24.0  # words in a typical memory, until the candidates tell otherwise
 
 
-def beside(
+def add_neighbours(
     candidates: Sequence[Candidate], query: Query, reading: Reading, asked: Question, store: Store
 ) -> list[Candidate]:
     """Candidates that no channel found by themselves: neighbours of the best, and standing wishes for a request."""
     known = {one.id for one in candidates}
-    leaders = _in_sessions(candidates[:_LEADERS])
-    near = store.memories.nearby(leaders, reach=_STEP)
-    steps = [step for step in range(-_STEP, _STEP + 1) if step]
+    leaders = _in_sessions(candidates[:NEIGHBOUR_LEADERS])
+    near = store.memories.nearby(leaders, reach=NEIGHBOUR_STEPS)
+    steps = [step for step in range(-NEIGHBOUR_STEPS, NEIGHBOUR_STEPS + 1) if step]
     ids = {said.id for id in leaders for step in steps if (said := near.beside(id, step))} - known
     if asked.is_request:
         ids |= _wishes(known, reading, store)
@@ -44,16 +40,16 @@ def _in_sessions(candidates: Sequence[Candidate]) -> list[str]:
 
 def _wishes(known: Set[str], reading: Reading, store: Store) -> set[str]:
     """Standing wishes: those about what is asked first, then the newest."""
-    said = store.words.saying_any(_WISH_WORDS, reading, limit=_SCREENED)
+    said = store.words.saying_any(_WISH_WORDS, reading, limit=WISHES_SCREENED)
     wishes = [one.id for one in said if one.role == "user" and one.id not in known and _is_wish(one.content)]
-    return set(wishes[:_WISHES])
+    return set(wishes[:WISHES_LIMIT])
 
 
 def _is_wish(text: str) -> bool:
     return is_standing_order(text) or states_preference(text)
 
 
-def terms(reading: Reading, asked: Question, store: Store) -> Terms:
+def weigh_terms(reading: Reading, asked: Question, store: Store) -> Terms:
     """The question's words as index terms, with their worth."""
     cut = store.words.tokens([" ".join(reading.words), asked.text])
     words = tuple(dict.fromkeys(cut[0]))
@@ -63,13 +59,13 @@ def terms(reading: Reading, asked: Question, store: Store) -> Terms:
         words=words,
         worth={word: worth(frequencies.get(word, 0), max(documents, 1)) for word in words},
         pairs=frozenset(pair for pair in pairwise(cut[1]) if telling & set(pair)),
-        usual_length=_TYPICAL,
+        usual_length=TYPICAL_WORDS,
     )
 
 
-def surroundings(
+def read_windows(
     candidates: Sequence[Candidate], asked: Terms, store: Store, *, whole: bool
-) -> dict[str, Surroundings]:
+) -> dict[str, ContextWindow]:
     """Each candidate among its neighbours; one without a session stands alone. `whole`: with every turn around it."""
     near = store.memories.nearby(_in_sessions(candidates), reach=REACH)
     own = {one.id: _whole(one.memory) for one in candidates if one.memory}
@@ -114,7 +110,7 @@ _NO_COUNTS: Mapping[str, int] = {}
 
 def _among(
     one: Candidate, near: Nearby, turns: Mapping[str, Turn], own: Cut, asked: Terms, whole: bool
-) -> Surroundings:
+) -> ContextWindow:
     mine = turns[one.id]
     rings, around, asks_before, opens = [mine.bits], {0: mine}, False, False
     if one.id in near:
@@ -131,7 +127,7 @@ def _among(
         asks_before = before is not None and before.content.rstrip().endswith("?")
         opens = near.beside(one.id, -2) is None
     pairs = len(asked.pairs.intersection(pairwise(own))) if len(mine.counts) > 1 else 0
-    return Surroundings(rings, around, pairs, asks_before, opens)
+    return ContextWindow(rings, around, pairs, asks_before, opens)
 
 
 def _whole(memory: Memory) -> str:

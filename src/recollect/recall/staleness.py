@@ -17,13 +17,10 @@ from recollect.core.kinds import Kinds
 from recollect.core.ports import Anchors, Changes, Standing
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
-
-MARKED = 0.5  # what is left of the score of a memory that was marked stale
-CHANGED = 0.4  # the most that is lost when every file of a memory changed since its commit
-OUTGROWN = timedelta(days=30)  # a file this much newer than its memory asks for a review
+from recollect.recall.recipes import FILE_OUTGREW, FILES_CHANGED, MARKED_STALE
 
 
-def doubt(
+def lower_stale(
     ranking: Sequence[Candidate],
     *,
     top: int,
@@ -52,7 +49,7 @@ def _doubted(
 ) -> Candidate:
     factor, doubts = 1.0, []
     if memory.stale_at is not None and memory.stale_at <= now:
-        factor *= MARKED
+        factor *= MARKED_STALE
         doubts.append(f"marked stale on {memory.stale_at.date().isoformat()}")
     if _is_forgotten(memory, kinds, now):
         doubts.append("unused for longer than its half-life")  # its faded confidence has lowered it already
@@ -82,12 +79,12 @@ def _outdated(memory: Memory, changes: Changes) -> tuple[float, list[str]]:
     said: list[str] = []
     lost = 0.0
     if memory.commit and (moved := changes.changed(memory.files, since=memory.commit)):
-        lost = CHANGED * len(moved) / len(memory.files)
+        lost = FILES_CHANGED * len(moved) / len(memory.files)
         said.append(f"changed since {memory.commit[:10]}: {', '.join(moved[:3])}")
     stands_for = max(memory.updated_at, memory.event_at or memory.updated_at)
     for file in memory.files:
         written = changes.modified(file)
-        if written is not None and written - stands_for > OUTGROWN:
+        if written is not None and written - stands_for > FILE_OUTGREW:
             said.append(f"{file} is {(written - stands_for).days} days newer: review it")
             break
     return lost, said

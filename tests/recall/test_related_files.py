@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from recollect.app import Recollect
 from recollect.core.query import Filter, Query
-from recollect.recall.recall import recall
+from recollect.recall.reader import recall
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -11,9 +11,9 @@ import recollect
 from recollect import Draft, Recollect
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query
-from recollect.recall.bodies import with_memories
 from recollect.recall.channels.keyword import KeywordChannel
-from recollect.recall.read import read
+from recollect.recall.gather import hydrate
+from recollect.recall.question import read
 from recollect.recall.recipes import DEFAULT
 
 
@@ -31,13 +31,13 @@ def candidates(memory: Recollect, *, another: bool = False) -> list[Candidate]:
 def test_a_channel_names_its_candidates_and_leaves_them_unread(slates: Recollect) -> None:
     found = candidates(slates)
     assert [one.memory for one in found] == [None] * 3
-    read_now, notes = with_memories(found, slates.store)
+    read_now, notes = hydrate(found, slates.store)
     assert notes == []
     assert [one.memory.id for one in read_now if one.memory] == [one.id for one in found]
 
 
 def test_a_candidate_that_is_gone_is_left_out(slates: Recollect) -> None:
-    assert with_memories([Candidate(MemoryId("gone"))], slates.store) == ([], [])
+    assert hydrate([Candidate(MemoryId("gone"))], slates.store) == ([], [])
 
 
 def test_candidates_of_another_store_come_with_their_memories(slates: Recollect) -> None:

@@ -15,9 +15,9 @@ from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.ids import MemoryId
 from recollect.core.query import Briefing, Candidate, Query, Reading
-from recollect.recall.recall import RetrievalContext, recall
+from recollect.recall.expand import expand, is_weak, telling_words
+from recollect.recall.reader import RetrievalContext, recall
 from recollect.recall.recipes import MEASURED, SEED, Recipe, Widening
-from recollect.recall.widen import expansion, is_weak, widen
 from recollect.testing.fakes import ScriptedModel, WordEmbedder
 
 ALWAYS = Widening(enough=10**6, feedback=True)
@@ -69,9 +69,9 @@ def test_a_ranking_is_weak_when_too_few_are_more_likely_right_than_not() -> None
 def test_expansion_words_are_shared_by_leaders_and_rare_in_the_store(memory: Recollect) -> None:
     texts = ["The payment batch of the canteen menu", "a payment batch and menu", "only here: zebra"]
     reading = Reading("semantic", ("batch",), (), ())
-    assert expansion(texts, reading, memory.store, most=5) == ["payment"]
-    assert expansion(texts, reading, memory.store, most=0) == []
-    assert expansion([], reading, memory.store, most=5) == []
+    assert telling_words(texts, reading, memory.store, most=5) == ["payment"]
+    assert telling_words(texts, reading, memory.store, most=0) == []
+    assert telling_words([], reading, memory.store, most=5) == []
 
 
 def test_words_of_the_first_results_bring_what_the_question_does_not_name() -> None:
@@ -179,9 +179,9 @@ def test_the_second_vector_lies_between_question_and_leaders() -> None:
     with recollect.open(":memory:", project="p", settings=Settings(embedder="none")) as memory:
         how, reading = Widening(feedback=True, share=0.4, words=0), Reading("semantic", ("x",), (), ())
         leader = Candidate(MemoryId("a"), memory=memory.get(memory.remember("said").id))
-        widen([leader], Query("x"), reading, how, store=memory.store, dense=plane)
+        expand([leader], Query("x"), reading, how, store=memory.store, dense=plane)
         assert plane.vector.tolist() == pytest.approx((np.array([0.6, 0.4]) / np.hypot(0.6, 0.4)).tolist())
-        widen([leader], Query("x"), reading, how, store=memory.store, dense=plane, writer=Scripted("y"))
+        expand([leader], Query("x"), reading, how, store=memory.store, dense=plane, writer=Scripted("y"))
         assert plane.vector.tolist() == pytest.approx((np.array([0.4, 0.6]) / np.hypot(0.6, 0.4)).tolist())
 
 

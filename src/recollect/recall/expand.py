@@ -18,7 +18,7 @@ from recollect.core.ports import Channel
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.text import is_telling, words
 from recollect.recall.evidence import worth
-from recollect.recall.in_time import in_time, tried
+from recollect.recall.gather import answer_in_time, try_answer
 from recollect.recall.recipes import Widening
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _SHARED = 2  # leading results that must hold it: one alone may be about anythin
 _COMMON = 0.1  # share of all memories from which on a word tells nothing
 
 
-Writer: TypeAlias = "Callable[[], LanguageModel]"  # chosen when first needed, and then it may raise
+AnswerWriter: TypeAlias = "Callable[[], LanguageModel]"  # chosen when first needed, and then it may raise
 
 
 class Meaning(Protocol):
@@ -58,7 +58,7 @@ class Meaning(Protocol):
 
 
 @dataclass(slots=True)
-class Wider:
+class Expansion:
     """What the second look found, as channels of their own, and what to say of it."""
 
     channels: dict[str, Sequence[Candidate]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ def is_weak(ranking: Sequence[Candidate], how: Widening) -> bool:
     return sum(one.score > how.above for one in ranking) < how.enough
 
 
-def widen(
+def expand(
     ranking: Sequence[Candidate],
     query: Query,
     reading: Reading,
@@ -79,10 +79,10 @@ def widen(
     store: Store,
     keyword: Channel | None = None,
     dense: Meaning | None = None,
-    writer: Writer | None = None,
-) -> Wider:
+    writer: AnswerWriter | None = None,
+) -> Expansion:
     """A second look: by a hypothesis where a language model gives one, by feedback where the recipe wants it."""
-    wider = Wider()
+    wider = Expansion()
     if not query.text.strip():
         return wider
     if writer is not None and dense is not None and how.hypothesis > 0:
@@ -97,7 +97,7 @@ def widen(
     return wider
 
 
-def _by_hypothesis(query: Query, how: Widening, dense: Meaning, writer: Writer, wider: Wider) -> None:
+def _by_hypothesis(query: Query, how: Widening, dense: Meaning, writer: AnswerWriter, wider: Expansion) -> None:
     prompt = _PROMPT.read_text(encoding="utf-8").replace("{question}", query.text[:_ASKED])
 
     def imagine() -> Any:
@@ -106,11 +106,11 @@ def _by_hypothesis(query: Query, how: Widening, dense: Meaning, writer: Writer, 
             raise ValueError("the language model wrote nothing")
         return dense.said(answer)
 
-    imagined = in_time(imagine, deadline=how.deadline, name="widen")
+    imagined = answer_in_time(imagine, deadline=how.deadline, name="widen")
     if imagined.answer is None:
         wider.notes.append(f"widen: {imagined.trouble}")
         return
-    found = tried(lambda: dense.near(query, _mixed(dense.asked(query.text), imagined.answer, how.hypothesis)))
+    found = try_answer(lambda: dense.near(query, _mixed(dense.asked(query.text), imagined.answer, how.hypothesis)))
     if found.answer is None:
         wider.notes.append(f"widen: {found.trouble}")
     else:
@@ -118,14 +118,14 @@ def _by_hypothesis(query: Query, how: Widening, dense: Meaning, writer: Writer, 
         wider.notes.append("widened: little was found, so a hypothetical answer was looked for too")
 
 
-def _by_vectors(leaders: Sequence[Candidate], query: Query, how: Widening, dense: Meaning, wider: Wider) -> None:
+def _by_vectors(leaders: Sequence[Candidate], query: Query, how: Widening, dense: Meaning, wider: Expansion) -> None:
     """Rocchio: the question moves towards the mean of the leading results."""
 
     def look() -> list[Candidate]:
         middle = dense.mean_of([one.id for one in leaders])
         return [] if middle is None else dense.near(query, _mixed(dense.asked(query.text), middle, how.share))
 
-    found, kept = tried(look), "dense" if how.moved else ""
+    found, kept = try_answer(look), "dense" if how.moved else ""
     if found.answer:
         wider.channels["feedback"] = [_because(one, "feedback", keep=kept) for one in found.answer]
         wider.notes.append("widened: little was found, so what resembles it was looked for too")
@@ -140,13 +140,13 @@ def _by_words(
     how: Widening,
     store: Store,
     keyword: Channel,
-    wider: Wider,
+    wider: Expansion,
 ) -> None:
-    more = expansion([one.memory.content for one in leaders if one.memory], reading, store, most=how.words)
+    more = telling_words([one.memory.content for one in leaders if one.memory], reading, store, most=how.words)
     if not more:
         return
     expanded = replace(reading, words=(*reading.words, *more))
-    found = tried(lambda: keyword.candidates(query, expanded))
+    found = try_answer(lambda: keyword.candidates(query, expanded))
     if found.answer:
         wider.channels["expansion"] = [_because(one, f"expansion {', '.join(more)}") for one in found.answer]
         wider.notes.append(f"widened: also looked for {', '.join(more)}")
@@ -154,7 +154,7 @@ def _by_words(
         wider.notes.append(f"widen: {found.trouble}")
 
 
-def expansion(texts: Sequence[str], reading: Reading, store: Store, *, most: int) -> list[str]:
+def telling_words(texts: Sequence[str], reading: Reading, store: Store, *, most: int) -> list[str]:
     """The words that several of the texts share and few memories hold, the most telling first."""
     asked = {word.lower() for word in reading.words}
     counts = Counter(word for text in texts for word in {one.lower() for one in words(text)})

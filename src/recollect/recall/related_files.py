@@ -1,0 +1,72 @@
+"""Files beside the ones in play: their neighbours in the code graph move candidates up, and what goes wrong with files
+that change together joins the ranking. An empty graph changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recollect.core.ports import Companions, Neighbourhood
+from recollect.core.query import Candidate, Query
+from recollect.recall.recipes import CHAIN_FROM, CHAIN_KINDS, CHAIN_MOST, CHAIN_TOP
+from recollect.store.store import Store
+
+
+def boost(
+    ranking: Sequence[Candidate], neighbourhood: Neighbourhood | None, *, top: int, last: int, gain: float
+) -> list[Candidate]:
+    """Add `gain` × (neighbours touched / files of the top) to candidates ranked after `top` and up to `last`."""
+    files = sorted({file for one in ranking[:top] if one.memory for file in one.memory.files})
+    near = set(neighbourhood.neighbours(files)) if neighbourhood is not None and files else set()
+    if not near:
+        return list(ranking)
+    boosted = [
+        _boosted(candidate, near, gain, len(files)) if top < rank <= last else candidate
+        for rank, candidate in enumerate(ranking, start=1)
+    ]
+    return sorted(boosted, key=lambda candidate: (-candidate.score, candidate.id))
+
+
+def _boosted(candidate: Candidate, near: set[str], gain: float, files: int) -> Candidate:
+    touched = len(near.intersection(candidate.memory.files)) if candidate.memory else 0
+    if not touched:
+        return candidate
+    share = gain * touched / files
+    return candidate.plus(share, because=f"touches {touched} neighbouring file(s)").scored(
+        candidate.score + share, neighbourhood=share
+    )
+
+
+def add_co_changed(
+    ranking: Sequence[Candidate], query: Query, companions: Companions | None, store: Store
+) -> list[Candidate]:
+    """The ranking with a handful of gotchas, patterns and error patterns of files that change together with those in
+    play, each below the candidate whose file led to it."""
+    files = _in_play(ranking, query)
+    if companions is None or not files:
+        return list(ranking)
+    sure = {file: weight for file, weight in companions.companions(sorted(files)).items() if weight > CHAIN_FROM}
+    if not sure:
+        return list(ranking)
+    kinds = CHAIN_KINDS & query.filter.kinds if query.filter.kinds else CHAIN_KINDS
+    wanted = replace(query.filter, files=frozenset(sure), kinds=kinds)
+    known = {one.id for one in ranking}
+    found = store.memories.page(wanted, order="confidence", limit=CHAIN_MOST * 4).memories if kinds else ()
+    added = [
+        Candidate(memory.id, score=max(files.values()) * weight, reasons=(f"goes with {file}",), memory=memory)
+        for memory in found
+        if memory.id not in known
+        for weight, file in [max((sure[file], file) for file in memory.files if file in sure)]
+    ]
+    best = sorted(added, key=lambda one: (-one.score, one.id))[:CHAIN_MOST]
+    return sorted([*ranking, *best], key=lambda one: (-one.score, one.id))
+
+
+def _in_play(ranking: Sequence[Candidate], query: Query) -> dict[str, float]:
+    """The files named by the asker and those of the best candidates, with how much speaks for each."""
+    best = ranking[0].score if ranking else 1.0
+    files = dict.fromkeys(query.files, best)
+    for one in ranking[:CHAIN_TOP]:
+        for file in one.memory.files if one.memory else ():
+            files[file] = max(files.get(file, 0.0), one.score)
+    return files
