@@ -45,7 +45,7 @@ from recollect.core.summary import MemorySummary
 from recollect.observer.events import Event, Reasoning, ToolCall, ToolResult, UserText
 from recollect.observer.readers import detect
 from recollect.observer.readers.base import ReadingTally
-from recollect.privacy.quarantine import gives_orders
+from recollect.privacy.fence import gives_orders
 
 SETS = ("entireio_cli", "context_evaluator")
 RESULTS = Path(__file__).parent / "results" / "agent.md"

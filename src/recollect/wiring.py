@@ -362,13 +362,13 @@ def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageMod
     if model is None and settings.model == "none":
         return None
     from recollect.models.budget import Caps, Governed
-    from recollect.models.choose import choose
+    from recollect.models.choose import choose_model
 
     caps = Caps(settings.tokens_per_day, settings.tokens_per_session)
 
     def governed(feature: str, session: str | None) -> LanguageModel:
         """Chosen when first needed: a setting that is wrong must not keep anyone from speaking."""
-        inner = model or choose(settings.model, timeout=settings.model_timeout)
+        inner = model or choose_model(settings.model, timeout=settings.model_timeout)
         return Governed(inner, store.spend, caps, clock, feature, session)
 
     return governed
@@ -440,11 +440,11 @@ def _embedder(setting: str, store: Store, clock: Clock) -> tuple[Embedder | None
     if setting == "none" or (setting == "auto" and untouched):
         return None, ()
     from recollect.embed.cached import CachedEmbedder
-    from recollect.embed.ladder import Here, choose
+    from recollect.embed.choose import Environment, choose_embedder
     from recollect.embed.packs import models_folder
     from recollect.store.cache import EmbeddingCache
 
-    choice = choose(setting, Here(models_folder(home)))
+    choice = choose_embedder(setting, Environment(models_folder(home)))
     if choice.embedder is None:
         return None, choice.notes if setting != "auto" else ()
     return CachedEmbedder(choice.embedder, EmbeddingCache(store.engine, clock)), choice.notes
@@ -454,15 +454,16 @@ def _reranker(setting: str) -> tuple[Reranker | None, tuple[str, ...]]:
     """The reranker that is asked for, and what to say when it cannot be had. None is loaded yet."""
     if setting == "none":
         return None, ()
+    from recollect.embed.choose import Environment
     from recollect.embed.packs import models_folder
-    from recollect.models.rerank.choose import Here, choose
+    from recollect.models.rerank import choose_reranker
 
-    choice = choose(setting, Here(models_folder(user_store_path().parent)))
+    choice = choose_reranker(setting, Environment(models_folder(user_store_path().parent)))
     return choice.reranker, choice.notes
 
 
 def _commit(file: Path | None) -> str | None:
-    from recollect.files.commit import current_commit  # only those who remember something about files pay
+    from recollect.files.git import current_commit  # only those who remember something about files pay
 
     return None if file is None or file.parent.name != FOLDER else current_commit(file.parent.parent)
 
@@ -472,7 +473,7 @@ def _changes(file: Path | None) -> Changes | None:
     root = None if file is None or file.parent.name != FOLDER else file.parent.parent
     if root is None or not os.path.exists(root / ".git"):
         return None
-    from recollect.files.changes import GitChanges
+    from recollect.files.git import GitChanges
 
     return GitChanges(root)
 
@@ -526,9 +527,9 @@ def _name_project(file: Path | None) -> str:
         return "default"
     if file == user_store_path():
         return "personal"
-    from recollect.files.identity import identify  # asks git: only when a store is made
+    from recollect.files.git import identify_project  # asks git: only when a store is made
 
-    return identify(file.parent.parent if file.parent.name == FOLDER else file.parent)
+    return identify_project(file.parent.parent if file.parent.name == FOLDER else file.parent)
 
 
 def _now() -> datetime:

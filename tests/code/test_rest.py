@@ -20,7 +20,7 @@ from recollect.code.modules import layered
 from recollect.code.parse import parse
 from recollect.code.uses import read_use
 from recollect.core.errors import BadScip, NoModel
-from recollect.files.git import Change, Commit, followed
+from recollect.files.git import Change, Commit, follow_renames
 from recollect.interfaces.cli import main
 from recollect.store.check import check
 from recollect.store.sqlite.repair import rebuild
@@ -171,8 +171,8 @@ def test_what_history_says_is_found_under_todays_names() -> None:
         Commit("2", at, (Change("new.py", "R", "old.py"),)),
         Commit("3", at, (Change("x.py", "D"),)),
     ]
-    assert [files for _, files in followed(commits)] == [("new.py",), ("new.py",), ()]
-    assert churn(followed(commits)) == [
+    assert [files for _, files in follow_renames(commits)] == [("new.py",), ("new.py",), ()]
+    assert churn(follow_renames(commits)) == [
         ("new.py", 2, pytest.approx(2 / 180, abs=1e-4), pytest.approx(2 ** (-1 / 20), abs=1e-4))
     ]
 

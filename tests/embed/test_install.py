@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from embed.embed_tools import TOKENS, Reply, pack_of, put, serving, told, vocabulary, wheel
-from recollect.embed.errors import PackCorrupt, PackMissing, PackNotFetched
-from recollect.embed.install import install
-from recollect.embed.packs import PACKS, Pack, installed, location, models_folder, verify
-from recollect.embed.sources import Hub, Local, Registry, sources_of
+from recollect.embed.install import Hub, Local, Registry, install, list_sources
+from recollect.embed.packs import EMBEDDERS, Pack, is_installed, locate_pack, models_folder, verify_pack
+from recollect.embed.port import PackCorrupt, PackMissing, PackNotFetched
 
 WEIGHTS = os.urandom(300_000)
 PACK = pack_of(WEIGHTS)
@@ -31,13 +30,13 @@ def filled(folder: Path, files: dict[str, bytes] = FILES) -> Path:
 
 
 def assert_whole(pack: Pack, folder: Path) -> None:
-    verify(pack, folder)
+    verify_pack(pack, folder)
     assert sorted(path.name for path in (folder / pack.name).iterdir()) == sorted(file.name for file in pack.files)
 
 
 def assert_untouched(folder: Path) -> None:
     """Nothing in place, no stray parts."""
-    assert not installed(PACK, folder)
+    assert not is_installed(PACK, folder)
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 
@@ -54,8 +53,8 @@ def test_the_files_are_found_one_folder_down_and_beside_one_of_them(tmp_path: Pa
     origin = filled(tmp_path / "from", {f"tiny/{name}": data for name, data in FILES.items()})
     install(PACK, tmp_path / "a", [Local(origin)])
     install(PACK, tmp_path / "b", [Local(origin / "tiny" / "model.safetensors")])
-    assert installed(PACK, tmp_path / "a")
-    assert installed(PACK, tmp_path / "b")
+    assert is_installed(PACK, tmp_path / "a")
+    assert is_installed(PACK, tmp_path / "b")
 
 
 def test_a_wheel_on_disk_is_read_and_nothing_of_it_is_unpacked_elsewhere(tmp_path: Path) -> None:
@@ -102,7 +101,7 @@ def test_wrong_weights_are_refused_and_nothing_is_put_in_place(
 def test_a_vocabulary_that_is_none_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(PackCorrupt, match=r"vocab\.txt"):
         install(PACK, tmp_path / "m", [Local(filled(tmp_path / "from", FILES | {"vocab.txt": data}))])
-    assert not installed(PACK, tmp_path / "m")
+    assert not is_installed(PACK, tmp_path / "m")
 
 
 def test_a_path_with_nothing_there_says_so(tmp_path: Path) -> None:
@@ -259,7 +258,7 @@ def _pip_without_index(command: list[str]) -> subprocess.CompletedProcess[str]:
 def _install_from(job: tuple[Path, Path, Pack]) -> bool:
     folder, origin, pack = job
     install(pack, folder, [Local(origin)])
-    verify(pack, folder)
+    verify_pack(pack, folder)
     return True
 
 
@@ -280,9 +279,9 @@ def test_an_installed_pack_asks_no_source(tmp_path: Path) -> None:
 
 def test_changed_bytes_of_the_same_size_are_noticed_and_mended(tmp_path: Path) -> None:
     put(PACK, tmp_path / "m", WEIGHTS[::-1])
-    assert installed(PACK, tmp_path / "m")
+    assert is_installed(PACK, tmp_path / "m")
     with pytest.raises(PackCorrupt, match="have changed"):
-        verify(PACK, tmp_path / "m")
+        verify_pack(PACK, tmp_path / "m")
     install(PACK, tmp_path / "m", [Local(filled(tmp_path / "from"))])
     assert_whole(PACK, tmp_path / "m")
 
@@ -299,7 +298,7 @@ def test_old_parts_of_killed_installers_are_swept_and_young_ones_are_not(tmp_pat
 
 def test_a_missing_pack_is_an_error_with_the_command_that_fetches_it(tmp_path: Path) -> None:
     with pytest.raises(PackMissing) as raised:
-        location(PACK, tmp_path)
+        locate_pack(PACK, tmp_path)
     assert raised.value.hint == "`recollect models install tiny` fetches it."
 
 
@@ -309,9 +308,9 @@ def test_packs_lie_beside_the_memories_unless_the_environment_says_otherwise(tmp
 
 
 def test_every_shipped_pack_is_pinned_and_has_a_hub_and_a_package() -> None:
-    for pack in PACKS.values():
+    for pack in EMBEDDERS.values():
         assert all(len(bytes.fromhex(file.sha256)) == 32 and file.size > 0 for file in pack.files)
         assert pack.hub.startswith("https://")
         assert pack.hub.endswith("/")
-        assert [type(source) for source in sources_of(pack)] == [Hub, *[Registry] * len(pack.packages)]
+        assert [type(source) for source in list_sources(pack)] == [Hub, *[Registry] * len(pack.packages)]
         assert all("==" in requirement for requirement in pack.packages)

@@ -11,7 +11,7 @@ import pytest
 
 from embed.embed_tools import pack_of, put, vocabulary
 from recollect.core.errors import RecollectError, UnknownChoice
-from recollect.embed.errors import PackNotFetched
+from recollect.embed.port import PackNotFetched
 from recollect.interfaces.cli import install
 from recollect.interfaces.cli.console import FINE, FOUND, Console
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from embed.embed_tools import TOKENS, pack_of, put
-from recollect.embed.encoder import padded
-from recollect.embed.errors import EmbedderWrong, PackCorrupt
-from recollect.embed.onnx import OnnxEmbedder, pooled
-from recollect.embed.packs import PACKS, Pack, installed
+from recollect.embed.onnx import OnnxEmbedder, first_token_states, pad_batch
+from recollect.embed.packs import EMBEDDERS, Pack, is_installed
+from recollect.embed.port import EmbedderWrong, PackCorrupt
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'recollect[onnx]'")
 
@@ -104,7 +103,7 @@ def test_only_questions_get_the_prefix(tmp_path: Path) -> None:
 
 
 def test_a_text_is_cut_at_what_the_model_can_read(tmp_path: Path) -> None:
-    embedder = OnnxEmbedder(tiny(tmp_path, encoder(TABLE), longest=4), tmp_path)
+    embedder = OnnxEmbedder(tiny(tmp_path, encoder(TABLE), max_tokens=4), tmp_path)
     np.testing.assert_allclose(embedder.embed_documents(["red fox " * 9999])[0], expected("red", "fox"), rtol=1e-5)
 
 
@@ -142,17 +141,17 @@ def test_a_model_with_other_dimensions_than_its_pack_says_is_refused(tmp_path: P
 
 
 def test_padding_is_masked_and_the_first_token_is_taken() -> None:
-    fed = padded([[7, 8, 9], [5]], pad=0)
+    fed = pad_batch([[7, 8, 9], [5]], pad=0)
     assert fed["input_ids"].tolist() == [[7, 8, 9], [5, 0, 0]]
     assert fed["attention_mask"].tolist() == [[1, 1, 1], [1, 0, 0]]
     hidden = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
-    assert pooled(hidden).tolist() == [[0, 1], [6, 7]]
+    assert first_token_states(hidden).tolist() == [[0, 1], [6, 7]]
 
 
 def test_the_real_model_puts_the_answer_first_and_gives_a_text_one_vector(real_packs: Path) -> None:
-    if not installed(PACKS["arctic"], real_packs):
+    if not is_installed(EMBEDDERS["arctic"], real_packs):
         pytest.skip("the arctic pack is not installed: RECOLLECT_MODELS names no folder that holds it")
-    embedder = OnnxEmbedder(PACKS["arctic"], real_packs, threads=1)
+    embedder = OnnxEmbedder(EMBEDDERS["arctic"], real_packs, threads=1)
     texts = ["Melanie ran a charity race in May.", "The build fails without make gen.", "Tea is grown in Assam."]
     found = embedder.embed_documents(texts)
     question = embedder.embed_query("When did Melanie do the run for a good cause?")

@@ -13,19 +13,28 @@ import numpy as np
 import pytest
 
 from embed.embed_tools import Answer, Reply, meaning, ollama_answer, openai_answer, serving, told
-from recollect.embed.errors import EmbedderDown, EmbedderWrong
-from recollect.embed.ollama import best, fitting, free_memory, ollama_embedder, pulled, server, tagged
-from recollect.embed.openai import openai_embedder
-from recollect.embed.port import Embedder
-from recollect.embed.prompts import prompts_of
-from recollect.embed.remote import RemoteEmbedder, batched, cut
-from recollect.net.http import Caller, Patience
+from recollect.embed.port import Embedder, EmbedderDown, EmbedderWrong
+from recollect.embed.remote import (
+    RemoteEmbedder,
+    choose_qwen,
+    cut_to_limit,
+    find_prompts,
+    find_server,
+    full_name,
+    list_pulled,
+    measure_free_memory,
+    ollama_embedder,
+    openai_embedder,
+    qwen_for_memory,
+    split_requests,
+)
+from recollect.net.http import Caller, RetryPolicy
 
-QUICK = Patience(tries=4, timeout=0.4, deadline=5.0, first_pause=0.01)
+QUICK = RetryPolicy(tries=4, timeout=0.4, deadline=5.0, first_pause=0.01)
 
 
-def openai_at(url: str, *, dims: int | None = 8, key: str = "sk-secret", patience: Patience = QUICK) -> RemoteEmbedder:
-    return openai_embedder("some-model", dims=dims, url=f"{url}/v1", key=key, documents=patience, questions=patience)
+def openai_at(url: str, *, dims: int | None = 8, key: str = "sk-secret", retry: RetryPolicy = QUICK) -> RemoteEmbedder:
+    return openai_embedder("some-model", dims=dims, url=f"{url}/v1", key=key, documents=retry, questions=retry)
 
 
 def ollama_at(url: str, model: str = "nomic-embed-text") -> RemoteEmbedder:
@@ -147,7 +156,7 @@ def test_pauses_double_with_chance_in_them_and_retry_after_is_obeyed() -> None:
     busy = [Reply(status=503), Reply(status=503), Reply(status=429, headers={"Retry-After": "3"}), Reply(status=500)]
     with serving(failing(openai_answer(), *busy)) as there:
         caller.post(
-            f"{there.url}/v1/embeddings", {"model": "m", "input": ["x"]}, Patience(9, 1.0, 60.0, first_pause=0.5)
+            f"{there.url}/v1/embeddings", {"model": "m", "input": ["x"]}, RetryPolicy(9, 1.0, 60.0, first_pause=0.5)
         )
     assert slept == [0.5, 1.0, 3.0, 4.0]
 
@@ -158,7 +167,7 @@ def test_retry_after_may_be_a_date() -> None:
     with serving(failing(openai_answer(), first)) as there:
         body = {"model": "m", "input": ["x"]}
         Caller("m", {}, EmbedderDown, EmbedderWrong, sleep=slept.append).post(
-            f"{there.url}/v1/embeddings", body, Patience(2, 1.0, 60.0)
+            f"{there.url}/v1/embeddings", body, RetryPolicy(2, 1.0, 60.0)
         )
     assert 25 < slept[0] <= 30
 
@@ -181,10 +190,10 @@ def test_tries_are_counted_and_told() -> None:
 
 
 def test_a_server_that_trickles_is_cut_off_at_the_deadline() -> None:
-    patience = Patience(tries=3, timeout=0.3, deadline=0.6, first_pause=0.01)
+    retry = RetryPolicy(tries=3, timeout=0.3, deadline=0.6, first_pause=0.01)
     started = time.monotonic()
     with serving(told([Reply(b" " * 400, trickle=0.02)])) as there, pytest.raises(EmbedderDown, match=r"slowly|time"):
-        openai_at(there.url, patience=patience).embed_query("x")
+        openai_at(there.url, retry=retry).embed_query("x")
     assert time.monotonic() - started < 3
 
 
@@ -269,33 +278,33 @@ def test_known_models_have_their_dimensions_before_any_answer() -> None:
 
 def test_what_is_pulled_is_asked_and_nobody_there_is_no_error() -> None:
     with serving(ollama_answer(["b:latest", "a:1b"])) as there:
-        assert pulled(there.url) == ["a:1b", "b:latest"]
-    assert pulled("http://127.0.0.1:9") is None
+        assert list_pulled(there.url) == ["a:1b", "b:latest"]
+    assert list_pulled("http://127.0.0.1:9") is None
     for bad in (Reply(b"{}"), Reply(b"[1]"), Reply(b"no"), Reply(status=500), Reply(pause=1.0)):
         with serving(told([bad])) as there:
-            assert pulled(there.url) is None
+            assert list_pulled(there.url) is None
 
 
 def test_the_model_is_the_largest_pulled_one_that_fits_the_memory() -> None:
     every = ["qwen3-embedding:0.6b", "qwen3-embedding:4b", "qwen3-embedding:8b"]
     gb = 1 << 30
-    assert fitting(every, free=33 * gb) == best(33 * gb) == "qwen3-embedding:8b"
-    assert fitting(every, free=32 * gb) == "qwen3-embedding:4b"
-    assert fitting(every, free=0) == best(0) == "qwen3-embedding:0.6b"
-    assert fitting(every[:1], free=99 * gb) == "qwen3-embedding:0.6b"
-    assert fitting(["llama3:8b"], free=99 * gb) is None
+    assert choose_qwen(every, free=33 * gb) == qwen_for_memory(33 * gb) == "qwen3-embedding:8b"
+    assert choose_qwen(every, free=32 * gb) == "qwen3-embedding:4b"
+    assert choose_qwen(every, free=0) == qwen_for_memory(0) == "qwen3-embedding:0.6b"
+    assert choose_qwen(every[:1], free=99 * gb) == "qwen3-embedding:0.6b"
+    assert choose_qwen(["llama3:8b"], free=99 * gb) is None
 
 
 def test_free_memory_that_comes_and_goes_does_not_change_the_model_of_a_store() -> None:
     every = ["qwen3-embedding:0.6b", "qwen3-embedding:8b"]
-    assert fitting(every, free=0, stored="ollama:qwen3-embedding:8b") == "qwen3-embedding:8b"
-    assert fitting(every[:1], free=0, stored="ollama:qwen3-embedding:8b") == "qwen3-embedding:0.6b"
+    assert choose_qwen(every, free=0, stored="ollama:qwen3-embedding:8b") == "qwen3-embedding:8b"
+    assert choose_qwen(every[:1], free=0, stored="ollama:qwen3-embedding:8b") == "qwen3-embedding:0.6b"
 
 
 def test_free_memory_is_read_where_the_system_tells_it(tmp_path: Any) -> None:
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   2048 kB\n")
-    assert free_memory(tmp_path / "meminfo") == 2048 * 1024
-    assert free_memory(tmp_path / "nothing") >= 0
+    assert measure_free_memory(tmp_path / "meminfo") == 2048 * 1024
+    assert measure_free_memory(tmp_path / "nothing") >= 0
 
 
 @pytest.mark.parametrize(
@@ -309,11 +318,11 @@ def test_free_memory_is_read_where_the_system_tells_it(tmp_path: Any) -> None:
     ],
 )
 def test_ollama_is_looked_for_where_its_own_tools_look(host: str, url: str) -> None:
-    assert server({"OLLAMA_HOST": host}) == url
+    assert find_server({"OLLAMA_HOST": host}) == url
 
 
 def test_a_name_without_a_tag_means_latest() -> None:
-    assert [tagged(name) for name in ("a", "a:1b", "me/a", "host:5000/me/a")] == [
+    assert [full_name(name) for name in ("a", "a:1b", "me/a", "host:5000/me/a")] == [
         "a:latest",
         "a:1b",
         "me/a:latest",
@@ -325,13 +334,13 @@ def test_a_name_without_a_tag_means_latest() -> None:
 
 
 def test_requests_are_bounded_by_count_and_by_size() -> None:
-    assert [len(batch) for batch in batched(["x" * 8000] * 70)] == [31, 31, 8]
-    assert [len(batch) for batch in batched(["x"] * 129)] == [128, 1]
-    assert cut("é" * 5000) == "é" * 4000
+    assert [len(batch) for batch in split_requests(["x" * 8000] * 70)] == [31, 31, 8]
+    assert [len(batch) for batch in split_requests(["x"] * 129)] == [128, 1]
+    assert cut_to_limit("é" * 5000) == "é" * 4000
 
 
 def test_the_more_exact_name_decides_the_prefix() -> None:
-    assert prompts_of("snowflake-arctic-embed2:568m").query == "query: "
-    assert prompts_of("BAAI/bge-small-en-v1.5").query.startswith("Represent this sentence")
-    assert prompts_of("bge-m3").query == ""
-    assert prompts_of("text-embedding-3-small").query == ""
+    assert find_prompts("snowflake-arctic-embed2:568m").query == "query: "
+    assert find_prompts("BAAI/bge-small-en-v1.5").query.startswith("Represent this sentence")
+    assert find_prompts("bge-m3").query == ""
+    assert find_prompts("text-embedding-3-small").query == ""

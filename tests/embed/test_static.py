@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from embed.embed_tools import TOKENS, pack_of, put, table_file
-from recollect.embed.errors import PackCorrupt, PackMissing
-from recollect.embed.packs import PACKS, installed
-from recollect.embed.static import StaticEmbedder, means, read_table
+from recollect.embed.packs import EMBEDDERS, is_installed
+from recollect.embed.port import PackCorrupt, PackMissing
+from recollect.embed.static import StaticEmbedder, mean_rows, read_table
 
 TABLE = np.random.default_rng(7).normal(size=(len(TOKENS), 4)).astype(np.float32)
 
@@ -89,13 +89,13 @@ def test_other_tensors_in_the_file_do_not_disturb(tmp_path: Path) -> None:
 
 
 def test_the_mean_of_nothing_is_zero() -> None:
-    np.testing.assert_array_equal(means(TABLE, [[], [3], []]), [[0] * 4, TABLE[3], [0] * 4])
+    np.testing.assert_array_equal(mean_rows(TABLE, [[], [3], []]), [[0] * 4, TABLE[3], [0] * 4])
 
 
 def test_the_real_table_knows_what_is_alike(real_packs: Path) -> None:
-    if not installed(PACKS["potion"], real_packs):
+    if not is_installed(EMBEDDERS["potion"], real_packs):
         pytest.skip("the potion pack is not installed: RECOLLECT_MODELS names no folder that holds it")
-    embedder = StaticEmbedder(PACKS["potion"], real_packs)
+    embedder = StaticEmbedder(EMBEDDERS["potion"], real_packs)
     near, far = embedder.embed_documents(["The cat sat on the sofa.", "Interest rates rose by half a point."])
     question = embedder.embed_query("Where is the kitten?")
     assert question @ near > question @ far + 0.1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from embed.embed_tools import TOKENS, vocabulary
-from recollect.embed.wordpiece import WordPiece, vocabulary_of
+from recollect.embed.wordpiece import WordPiece, read_vocabulary
 
 WORDS = WordPiece(TOKENS)
 
@@ -85,6 +85,6 @@ def test_every_form_of_a_vocabulary_gives_the_same_tokens(tmp_path: Path) -> Non
         "tokenizer.json": json.dumps({"model": {"type": "WordPiece", "vocab": shuffled}}).encode(),
     }
     for name, data in forms.items():
-        assert vocabulary_of(data) == TOKENS, name
+        assert read_vocabulary(data) == TOKENS, name
         (tmp_path / name).write_bytes(data)
         assert WordPiece.from_file(tmp_path / name).encode("red fox") == WORDS.encode("red fox")

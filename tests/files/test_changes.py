@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.files.changes import GitChanges
-from recollect.files.commit import current_commit
+from recollect.files.git import GitChanges, current_commit
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.files.identity import identify
+from recollect.files.git import identify_project
 from recollect.files.project import find_root, store_path, user_store_path
 
 
@@ -30,9 +30,9 @@ def repository(tmp_path: Path) -> Path:
 def test_clones_and_worktrees_of_a_repository_are_one_project(repository: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(repository), str(tmp_path / "clone"))
     git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
-    name = identify(repository)
+    name = identify_project(repository)
     assert name.startswith("git:")
-    assert identify(tmp_path / "clone") == identify(tmp_path / "tree") == name
+    assert identify_project(tmp_path / "clone") == identify_project(tmp_path / "tree") == name
 
 
 def test_a_worktree_shares_the_store_of_the_main_one(repository: Path, tmp_path: Path) -> None:
@@ -54,18 +54,18 @@ def test_another_repository_is_another_project(repository: Path, tmp_path: Path)
     other.mkdir()
     git(other, "init", "-q")
     git(other, "commit", "-qm", "unrelated", "--allow-empty")
-    assert identify(other) != identify(repository)
+    assert identify_project(other) != identify_project(repository)
 
 
 def test_a_shallow_clone_is_named_by_its_remote(repository: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repository}", str(tmp_path / "shallow"))
-    assert identify(tmp_path / "shallow").startswith("remote:")
+    assert identify_project(tmp_path / "shallow").startswith("remote:")
 
 
 def test_without_git_the_directory_names_the_project(tmp_path: Path) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
-    assert identify(folder) == "dir:plain"
+    assert identify_project(folder) == "dir:plain"
     assert find_root(folder) == folder
 
 

@@ -13,16 +13,16 @@ from models.model_tools import chat, completion
 from recollect.core.chat import ChatMessage, Request, ToolSpec
 from recollect.core.errors import ModelDown, ModelWrong
 from recollect.models.openai import OpenAIModel
-from recollect.net.http import Patience
+from recollect.net.http import RetryPolicy
 from recollect.testing.chat_server import Calls, chat_server
 
-QUICK = Patience(tries=2, timeout=0.5, deadline=1.5, first_pause=0.01)
+QUICK = RetryPolicy(tries=2, timeout=0.5, deadline=1.5, first_pause=0.01)
 HELLO = [ChatMessage("user", "Hello")]
 LOOK = ToolSpec("look", "Look at something.", {"type": "object", "properties": {"at": {"type": "string"}}})
 
 
 def model(url: str) -> OpenAIModel:
-    return OpenAIModel("small", url=f"{url}/v1", patience=QUICK)
+    return OpenAIModel("small", url=f"{url}/v1", retry=QUICK)
 
 
 def events(*pieces: Any, done: bool = True) -> Answer:

@@ -10,12 +10,12 @@ import pytest
 from embed.embed_tools import Reply, serving
 from models.model_tools import chat, completion
 from recollect.core.errors import InvalidField, ModelDown, ModelWrong
-from recollect.models.choose import choose
+from recollect.models.choose import choose_model
 from recollect.models.openai import OpenAIModel
-from recollect.models.schema import misfit, parse
-from recollect.net.http import Caller, Patience
+from recollect.models.schema import find_misfit, parse_json
+from recollect.net.http import Caller, RetryPolicy
 
-QUICK = Patience(tries=2, timeout=0.3, deadline=1.0, first_pause=0.01)
+QUICK = RetryPolicy(tries=2, timeout=0.3, deadline=1.0, first_pause=0.01)
 SCHEMA = {
     "type": "object",
     "properties": {"facts": {"type": "array", "items": {"type": "string"}}},
@@ -24,7 +24,7 @@ SCHEMA = {
 
 
 def model(url: str, **options: Any) -> OpenAIModel:
-    return OpenAIModel("small", url=f"{url}/v1", patience=QUICK, **options)
+    return OpenAIModel("small", url=f"{url}/v1", retry=QUICK, **options)
 
 
 def test_a_text_comes_back_with_what_it_cost() -> None:
@@ -51,7 +51,7 @@ def test_an_object_is_asked_for_by_schema_and_checked() -> None:
 
 @pytest.mark.parametrize("said", ['```json\n{"facts": []}\n```', 'Sure! {"facts": []} Anything else?'])
 def test_json_in_wrapping_is_found(said: str) -> None:
-    assert parse(said) == {"facts": []}
+    assert parse_json(said) == {"facts": []}
 
 
 def test_a_misfit_is_told_to_the_model_once_and_then_given_up() -> None:
@@ -90,8 +90,8 @@ def test_a_server_that_is_too_busy_is_asked_again_after_the_time_it_names() -> N
     slept: list[float] = []
     with serving(chat(Reply(b"{}", status=429, headers={"Retry-After": "7"}), "Now.")) as there:
         caller = Caller("m", {}, ModelDown, ModelWrong, sleep=slept.append)
-        patience = Patience(tries=3, timeout=5, deadline=60)
-        one = OpenAIModel("small", url=f"{there.url}/v1", patience=patience, caller=caller)
+        retry = RetryPolicy(tries=3, timeout=5, deadline=60)
+        one = OpenAIModel("small", url=f"{there.url}/v1", retry=retry, caller=caller)
         assert one.text("x", most=5).text == "Now."
     assert slept == [7.0]
 
@@ -127,7 +127,7 @@ def test_a_key_never_shows_in_an_error() -> None:
     ],
 )
 def test_what_does_not_fit_is_said_in_words(value: Any, trouble: str) -> None:
-    assert trouble in misfit(value, SCHEMA)
+    assert trouble in find_misfit(value, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ def test_what_does_not_fit_is_said_in_words(value: Any, trouble: str) -> None:
     ],
 )
 def test_a_setting_chooses_a_model_without_asking_it(setting: str, name: str) -> None:
-    assert choose(setting, {}).model == name
+    assert choose_model(setting, {}).model == name
 
 
 @pytest.mark.parametrize("setting", ["", "none", "openai:", "gpt", "http://host/v1", "pydantic-ai:"])
 def test_a_setting_that_names_no_model_is_refused(setting: str) -> None:
     with pytest.raises(InvalidField, match="model"):
-        choose(setting, {})
+        choose_model(setting, {})
 
 
 def test_openais_key_is_not_sent_to_another_server() -> None:
     with serving(chat("Hi.")) as there:
-        chosen = choose(f"{there.url}/v1#m", {"OPENAI_API_KEY": "sk-secret"})
+        chosen = choose_model(f"{there.url}/v1#m", {"OPENAI_API_KEY": "sk-secret"})
         chosen.text("x", most=5)
     assert "Authorization" not in there.seen[0][2]

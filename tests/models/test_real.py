@@ -12,7 +12,7 @@ import pytest
 
 import recollect
 from recollect.config import Settings
-from recollect.models.choose import choose
+from recollect.models.choose import choose_model
 from recollect.store.check import check
 
 SETTING = os.environ.get("RECOLLECT_REAL_MODEL", "")
@@ -28,7 +28,7 @@ SAID = [
 
 
 def test_a_real_model_answers_with_an_object_that_fits() -> None:
-    model = choose(SETTING)
+    model = choose_model(SETTING)
     schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     answer = model.object("Which city is the capital of France?", schema=schema, most=40)
     assert "paris" in str(answer.value["city"]).lower()

@@ -13,14 +13,14 @@ import recollect
 from embed.embed_tools import Reply, serving
 from models.test_rerank_remote import cohere_answer
 from recollect.config import Settings
-from recollect.embed.packs import PACKS as EMBEDDERS
-from recollect.models.rerank.choose import Here, choose
-from recollect.models.rerank.packs import PACKS
+from recollect.embed.choose import Environment
+from recollect.embed.packs import EMBEDDERS, RERANKERS
+from recollect.models.rerank import choose_reranker
 from recollect.testing.fakes import FunctionReranker
 
 
-def here(folder: Path, environment: Mapping[str, str] | None = None) -> Here:
-    return Here(folder, environment or {})
+def here(folder: Path, environment: Mapping[str, str] | None = None) -> Environment:
+    return Environment(folder, environment or {})
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def here(folder: Path, environment: Mapping[str, str] | None = None) -> Here:
     ],
 )
 def test_a_setting_names_its_reranker(tmp_path: Path, setting: str, environment: dict[str, str], name: str) -> None:
-    choice = choose(setting, here(tmp_path, environment))
+    choice = choose_reranker(setting, here(tmp_path, environment))
     assert choice.reranker is not None
     assert choice.reranker.name == name
     assert choice.notes == ()
@@ -55,24 +55,24 @@ def test_a_setting_names_its_reranker(tmp_path: Path, setting: str, environment:
     ],
 )
 def test_a_setting_that_cannot_be_had_says_what_to_do(tmp_path: Path, setting: str, said: str) -> None:
-    choice = choose(setting, here(tmp_path))
+    choice = choose_reranker(setting, here(tmp_path))
     assert choice.reranker is None
     assert said in choice.notes[0]
 
 
 def test_an_installed_pack_without_the_runtime_says_so(tmp_path: Path) -> None:
-    pack = PACKS["marco"]
+    pack = RERANKERS["marco"]
     (tmp_path / "marco").mkdir()
     for file in pack.files:
         with (tmp_path / "marco" / file.name).open("wb") as out:
             out.truncate(file.size)
-    missing = Here(tmp_path, {}, has_module=lambda name: False)
-    assert "onnxruntime" in choose("onnx", missing).notes[0]
-    assert choose("onnx", here(tmp_path)).reranker is not None
+    missing = Environment(tmp_path, {}, has_module=lambda name: False)
+    assert "onnxruntime" in choose_reranker("onnx", missing).notes[0]
+    assert choose_reranker("onnx", here(tmp_path)).reranker is not None
 
 
 def test_packs_of_rerankers_and_embedders_share_no_name() -> None:
-    assert not set(PACKS) & set(EMBEDDERS)
+    assert not set(RERANKERS) & set(EMBEDDERS)
 
 
 def test_a_configured_reranker_decides_the_order_and_shows_on_the_hit() -> None:

@@ -10,13 +10,11 @@ import pytest
 
 from embed.embed_tools import TOKENS, pack_of, put
 from embed.test_onnx import FLOAT, INT64, constant, field, integer, node, value
-from recollect.embed.encoder import padded
-from recollect.embed.errors import PackCorrupt, PackMissing
-from recollect.embed.packs import Pack, installed
+from recollect.embed.onnx import pad_batch
+from recollect.embed.packs import RERANKERS, Pack, is_installed
+from recollect.embed.port import PackCorrupt, PackMissing
 from recollect.embed.wordpiece import WordPiece
-from recollect.models.rerank.errors import RerankerDown, RerankerWrong
-from recollect.models.rerank.onnx import OnnxReranker, marks_of, pair
-from recollect.models.rerank.packs import PACKS
+from recollect.models.rerank import OnnxReranker, RerankerDown, RerankerWrong, encode_pair, marks_from_logits
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'recollect[onnx]'")
 
@@ -47,7 +45,7 @@ def cross_encoder(table: np.ndarray) -> bytes:
 
 def tiny(folder: Path, table: np.ndarray = TABLE) -> Pack:
     weights = cross_encoder(table)
-    pack = pack_of(weights, file="model.onnx", dims=1, longest=12)
+    pack = pack_of(weights, file="model.onnx", dims=1, max_tokens=12)
     put(pack, folder, weights)
     return pack
 
@@ -56,7 +54,7 @@ def test_each_text_gets_the_mark_the_model_gives_its_pair(tmp_path: Path) -> Non
     texts = ["the red fox", "jumped", "", "fox fox fox , !", "jumps the"] * 5
     marks = OnnxReranker(tiny(tmp_path), tmp_path, threads=3).rerank("the fox", texts)
     for text, mark in zip(texts, marks, strict=True):
-        ids, kinds = pair(WORDS, "the fox", text, limit=12)
+        ids, kinds = encode_pair(WORDS, "the fox", text, limit=12)
         logit = sum(TABLE[id, 0] for id, kind in zip(ids, kinds, strict=True) if kind)
         assert mark == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
 
@@ -71,17 +69,23 @@ def test_two_logits_are_read_as_no_and_yes(tmp_path: Path) -> None:
 
 
 def test_a_pair_fits_and_neither_text_is_lost() -> None:
-    ids, kinds = pair(WORDS, "the " * 50, "fox " * 50, limit=12)
+    ids, kinds = encode_pair(WORDS, "the " * 50, "fox " * 50, limit=12)
     assert (len(ids), kinds.count(0), kinds.count(1)) == (12, 6, 6)
-    ids, kinds = pair(WORDS, "the " * 50, "fox", limit=12)
+    ids, kinds = encode_pair(WORDS, "the " * 50, "fox", limit=12)
     assert (ids.count(TOKENS.index("the")), ids.count(TOKENS.index("fox"))) == (8, 1)
-    ids, _ = pair(WORDS, "the", "fox " * 50, limit=12)
+    ids, _ = encode_pair(WORDS, "the", "fox " * 50, limit=12)
     assert (ids.count(TOKENS.index("the")), ids.count(TOKENS.index("fox"))) == (1, 8)
-    assert [TOKENS[id] for id in pair(WORDS, "the", "fox", limit=12)[0]] == ["[CLS]", "the", "[SEP]", "fox", "[SEP]"]
+    assert [TOKENS[id] for id in encode_pair(WORDS, "the", "fox", limit=12)[0]] == [
+        "[CLS]",
+        "the",
+        "[SEP]",
+        "fox",
+        "[SEP]",
+    ]
 
 
 def test_padding_is_masked() -> None:
-    fed = padded([[2, 3], [2, 5, 3]], pad=9, types=[[0, 1], [0, 0, 1]])
+    fed = pad_batch([[2, 3], [2, 5, 3]], pad=9, types=[[0, 1], [0, 0, 1]])
     assert fed["input_ids"].tolist() == [[2, 3, 9], [2, 5, 3]]
     assert fed["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
     assert fed["token_type_ids"].tolist() == [[0, 1, 0], [0, 0, 1]]
@@ -90,7 +94,7 @@ def test_padding_is_masked() -> None:
 @pytest.mark.parametrize("shape", [(3, 1), (2, 3), (2, 1, 1), ()])
 def test_an_output_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(RerankerWrong, match="shape"):
-        marks_of(np.zeros(shape, np.float32), name="x", count=2)
+        marks_from_logits(np.zeros(shape, np.float32), name="x", count=2)
 
 
 def test_marks_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
@@ -100,7 +104,9 @@ def test_marks_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
 
 
 def test_extreme_logits_stay_between_0_and_1() -> None:
-    assert marks_of(np.array([[1e30], [-1e30]], np.float32), name="x", count=2).tolist() == pytest.approx([1, 0])
+    assert marks_from_logits(np.array([[1e30], [-1e30]], np.float32), name="x", count=2).tolist() == pytest.approx(
+        [1, 0]
+    )
 
 
 def test_a_pack_that_is_missing_or_changed_is_told_apart(tmp_path: Path) -> None:
@@ -121,8 +127,8 @@ def test_a_model_that_wants_other_inputs_is_down(tmp_path: Path) -> None:
 
 
 def test_the_real_cross_encoder_knows_an_answer_when_it_reads_one(real_packs: Path) -> None:
-    pack = PACKS["marco"]
-    if not installed(pack, real_packs):
+    pack = RERANKERS["marco"]
+    if not is_installed(pack, real_packs):
         pytest.skip("the pack marco is not installed: recollect models install marco")
     texts = ["Berlin has a population of 3.7 million people.", "New York is known for its museums."]
     good, bad = OnnxReranker(pack, real_packs).rerank("How many people live in Berlin?", texts)

@@ -9,7 +9,7 @@ import recollect
 from recollect.app import Recollect
 from recollect.core.drafts import Draft
 from recollect.core.errors import NothingToUndo
-from recollect.embed.errors import EmbedderDown
+from recollect.embed.port import EmbedderDown
 from recollect.remember.writer import AT_ONCE
 from recollect.store.check import check
 from recollect.testing.fakes import WordEmbedder

@@ -22,7 +22,7 @@ from recollect.agent.injection import (
     render_block,
 )
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
-from recollect.files.root import FOLDER, STORE, root_of, user_folder
+from recollect.files.project import FOLDER, STORE, find_root_path, user_folder
 from recollect.files.session_file import SessionFile
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ class Hook:
 
     def take(self, event: HookEvent, *, answers: bool) -> tuple[str, list[str]]:
         """Take an event in, once: what the agent is told, and what went wrong on the way."""
-        folder = os.path.join(root_of(event.folder), FOLDER)
+        folder = os.path.join(find_root_path(event.folder), FOLDER)
         store = os.path.join(folder, STORE)
         if not event.session:
             return "", ["the event names no session"]

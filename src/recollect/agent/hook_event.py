@@ -11,7 +11,7 @@ import stat
 
 from recollect.core.digest import short_digest
 from recollect.core.lazy import Lazy
-from recollect.files.root import root_of
+from recollect.files.project import find_root_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class HookEvent:
         self.source = first_text(payload, "source")
         prompt = first_text(payload, "prompt", "user_prompt", "userPrompt")
         told = _told_calls(payload, event)
-        roots = {root_of(folder), os.path.abspath(folder)}
+        roots = {find_root_path(folder), os.path.abspath(folder)}
         self.calls = tuple(_read_call(one, event, folder, roots) for one in told)
         self.answers = tuple(_read_answer(one, failed=event == "failed") for one in told)
         turn = first_text(payload, *_TURN_KEYS) if event == "prompt" else ""

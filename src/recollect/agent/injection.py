@@ -126,7 +126,7 @@ def find_objection(memory: MemorySummary, moment: Moment, *, level: str, given: 
 
 def reads_like_orders(text: str) -> bool:
     """Does it read like orders to a model?"""
-    from recollect.privacy.quarantine import gives_orders  # what people taught themselves is not asked
+    from recollect.privacy.fence import gives_orders  # what people taught themselves is not asked
 
     return gives_orders(text)
 

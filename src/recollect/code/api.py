@@ -189,15 +189,15 @@ class Code:
 
     def _remember_history(self, root: Path) -> None:
         """Co-commits and volatility, when the history has moved on."""
-        from recollect.files.commit import current_commit
+        from recollect.files.git import current_commit
 
         head = _head(root, current_commit)
         if head is None or head == self._store.meta(_HEAD):
             return
         from recollect.code.cochange import churn, cochange
-        from recollect.files.git import followed, history
+        from recollect.files.git import follow_renames, read_history
 
-        commits = followed(history(root))
+        commits = follow_renames(read_history(root))
         with self._store.engine.write():
             self._store.graph.replace_history(cochange(files for _, files in commits), churn(commits))
             self._store.set_meta(_HEAD, head)

@@ -21,7 +21,7 @@ from recollect.dialogue import facts as saving
 from recollect.dialogue.context import FACTS_A_PAGE, LOST, PAGE, DialogueContext
 from recollect.dialogue.extract import Extracted
 from recollect.dialogue.people import read_profile
-from recollect.models.schema import misfit
+from recollect.models.schema import find_misfit
 from recollect.privacy.fence import fence
 from recollect.recall.pack import as_hit
 from recollect.recall.reader import recall
@@ -43,7 +43,7 @@ class Tool:
     def __call__(self, **arguments: Any) -> Mapping[str, Any]:
         """Call it with checked arguments; what does not fit is an error that says why."""
         unknown = sorted(set(arguments) - set(self.parameters["properties"]))
-        trouble = f"there is no {unknown[0]}" if unknown else misfit(arguments, self.parameters, "arguments")
+        trouble = f"there is no {unknown[0]}" if unknown else find_misfit(arguments, self.parameters, "arguments")
         if trouble:
             raise InvalidField(self.name, trouble)
         return self.function(arguments)

@@ -11,9 +11,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import ExtraMissing
-from recollect.embed.errors import EmbedderDown, EmbedderWrong
-from recollect.embed.prompts import prompts_of
-from recollect.embed.vectors import unit
+from recollect.embed.port import EmbedderDown, EmbedderWrong, unit_rows
+from recollect.embed.remote import find_prompts
 
 if TYPE_CHECKING:
     from recollect.embed.port import Vectors
@@ -45,7 +44,7 @@ class FastEmbedder:
     ) -> None:
         self.model, self.dims = f"{PACKAGE}:{model}", dims
         self._name, self._load = model, load
-        self._prompts = prompts_of(model)
+        self._prompts = find_prompts(model)
         self._lock = Lock()
         self._loaded: Any = None
         self._failure: EmbedderDown | None = None
@@ -75,7 +74,7 @@ class FastEmbedder:
             raise EmbedderWrong(self.model, f"its vectors have the shape {rows.shape}, not {(len(texts), self.dims)}")
         if not np.isfinite(rows).all():
             raise EmbedderWrong(self.model, "a vector holds NaN or infinity")
-        return unit(rows)
+        return unit_rows(rows)
 
     def _ready(self) -> Any:
         with self._lock:
@@ -90,7 +89,7 @@ class FastEmbedder:
             return self._loaded
 
 
-def weights_here(environment: Mapping[str, str] = os.environ) -> bool:
+def has_cached_weights(environment: Mapping[str, str] = os.environ) -> bool:
     """Has fastembed fetched the weights before? Then it works without the hub."""
     cache = environment.get("FASTEMBED_CACHE_PATH") or os.path.join(tempfile.gettempdir(), "fastembed_cache")
     try:

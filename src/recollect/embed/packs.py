@@ -1,7 +1,7 @@
 """Offline model packs: which files make one, what their exact bytes are, and whether they are here.
 
 A pack is weights and a vocabulary, pinned by sha256 to the bytes its authors published. Where the bytes come from is
-the business of `sources`; putting them in place is that of `install`.
+the business of `install`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from recollect.embed.errors import PackCorrupt, PackMissing
+from recollect.embed.port import PackCorrupt, PackMissing
 
 _CHUNK = 1 << 20  # bytes read at once
 VOCABULARY = "vocab.txt"
-DEFAULT = "arctic"
+DEFAULT_EMBEDDER = "arctic"
+DEFAULT_RERANKER = "marco"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,14 @@ class Pack:
     hub: str
     packages: tuple[str, ...]
     prefix: str = ""  # put before questions, never before documents
-    longest: int = 512  # tokens it reads of one text
+    max_tokens: int = 512  # it reads of one text
 
     @property
     def size(self) -> int:
         return sum(file.size for file in self.files)
 
 
-PACKS: Mapping[str, Pack] = {
+EMBEDDERS: Mapping[str, Pack] = {
     pack.name: pack
     for pack in (
         Pack(
@@ -111,6 +112,41 @@ PACKS: Mapping[str, Pack] = {
     )
 }
 
+# Cross-encoders. No package of a registry carries one that helps, so their bytes come from the hub or from a file.
+RERANKERS: Mapping[str, Pack] = {
+    pack.name: pack
+    for pack in (
+        Pack(
+            name="marco",
+            model="ms-marco-MiniLM-L6-v2",
+            dims=1,
+            about="ms-marco-MiniLM-L6-v2, a cross-encoder: reorders the best answers; needs onnxruntime",
+            licence="Apache-2.0 (sentence-transformers)",
+            files=(
+                PackFile(
+                    "model.onnx",
+                    "5d3e70fd0c9ff14b9b5169a51e957b7a9c74897afd0a35ce4bd318150c1d4d4a",
+                    91_011_230,
+                    "onnx/model.onnx",
+                ),
+                PackFile(
+                    VOCABULARY,
+                    "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+                    231_508,
+                    VOCABULARY,
+                    ("tokenizer.json",),
+                ),
+            ),
+            hub="https://huggingface.co/cross-encoder/ms-marco-MiniLM-L6-v2/resolve/"
+            "c5ee24cb16019beea0893ab7796b1df96625c6b8/",
+            packages=(),
+            max_tokens=256,  # memories are short; twice the tokens cost twice the wait
+        ),
+    )
+}
+
+PACKS: Mapping[str, Pack] = {**EMBEDDERS, **RERANKERS}
+
 
 def models_folder(home: Path, environment: Mapping[str, str] = os.environ) -> Path:
     """Where packs are kept: RECOLLECT_MODELS, else beside the person's own memories in `home`."""
@@ -118,27 +154,27 @@ def models_folder(home: Path, environment: Mapping[str, str] = os.environ) -> Pa
     return Path(given).expanduser() if given else home / "models"
 
 
-def installed(pack: Pack, folder: Path) -> bool:
-    """Are all its files here, at full size? Cheap; `verify` reads the bytes."""
+def is_installed(pack: Pack, folder: Path) -> bool:
+    """Are all its files here, at full size? Cheap; `verify_pack` reads the bytes."""
     return all(_size(folder / pack.name / file.name) == file.size for file in pack.files)
 
 
-def location(pack: Pack, folder: Path) -> Path:
+def locate_pack(pack: Pack, folder: Path) -> Path:
     """The folder of an installed pack."""
-    if not installed(pack, folder):
+    if not is_installed(pack, folder):
         raise PackMissing(pack.name)
     return folder / pack.name
 
 
-def verify(pack: Pack, folder: Path) -> None:
+def verify_pack(pack: Pack, folder: Path) -> None:
     """Read every byte of an installed pack and compare it with the pin."""
     for file in pack.files:
-        path = location(pack, folder) / file.name
-        if digest(path) != file.sha256:
+        path = locate_pack(pack, folder) / file.name
+        if hash_file(path) != file.sha256:
             raise PackCorrupt(pack.name, file.name, "its bytes have changed", where=str(path))
 
 
-def digest(path: Path) -> str:
+def hash_file(path: Path) -> str:
     seen = sha256()
     with path.open("rb") as stream:
         while chunk := stream.read(_CHUNK):

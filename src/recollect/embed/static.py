@@ -12,9 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from recollect.embed.errors import PackCorrupt
-from recollect.embed.packs import VOCABULARY, Pack, location
-from recollect.embed.vectors import unit
+from recollect.embed.packs import VOCABULARY, Pack, locate_pack
+from recollect.embed.port import PackCorrupt, unit_rows
 from recollect.embed.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -55,15 +54,15 @@ class StaticEmbedder:
         words, table = self._ready()
         out = np.zeros((len(texts), self.dims), dtype=np.float32)
         for start in range(0, len(texts), _AT_ONCE):
-            encoded = words.encode_batch(texts[start : start + _AT_ONCE], limit=self._pack.longest, framed=False)
+            encoded = words.encode_batch(texts[start : start + _AT_ONCE], limit=self._pack.max_tokens, framed=False)
             known = [[id for id in ids if id != words.unknown] for ids in encoded]
-            out[start : start + len(known)] = means(table, known)
-        return unit(out)
+            out[start : start + len(known)] = mean_rows(table, known)
+        return unit_rows(out)
 
     def _ready(self) -> tuple[WordPiece, Vectors]:
         with self._lock:
             if self._loaded is None:
-                home = location(self._pack, self._folder)
+                home = locate_pack(self._pack, self._folder)
                 words = WordPiece.from_file(home / VOCABULARY)
                 name = self._pack.files[0].name
                 table = read_table(home / name, pack=self._pack.name)
@@ -74,7 +73,7 @@ class StaticEmbedder:
             return self._loaded
 
 
-def means(table: Vectors, texts: Sequence[Sequence[int]]) -> Vectors:
+def mean_rows(table: Vectors, texts: Sequence[Sequence[int]]) -> Vectors:
     """The mean of the rows each text names; zeros for a text that names none."""
     import numpy as np
 

@@ -45,7 +45,7 @@ class WordPiece:
     @classmethod
     def from_file(cls, path: Path) -> WordPiece:
         """From a `vocab.txt` (one token a line) or a `tokenizer.json`."""
-        return cls(vocabulary_of(path.read_bytes()))
+        return cls(read_vocabulary(path.read_bytes()))
 
     def encode(self, text: str, *, limit: int = 512, framed: bool = True) -> list[int]:
         """At most `limit` ids; framed by [CLS] and [SEP], which count, unless told otherwise."""
@@ -103,7 +103,7 @@ class WordPiece:
         return pieces
 
 
-def vocabulary_of(data: bytes) -> list[str]:
+def read_vocabulary(data: bytes) -> list[str]:
     """The tokens in the order of their ids, out of a `vocab.txt` or a `tokenizer.json`."""
     if not data.lstrip().startswith(b"{"):
         return data.decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")

@@ -57,7 +57,7 @@ class Ignores:
         return False
 
 
-def read(file: Path) -> list[str]:
+def read_rule_file(file: Path) -> list[str]:
     """The lines of a rule file; none when it cannot be read."""
     try:
         with file.open("rb") as opened:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.files.ignore import NEVER, RULE_FILES, USUAL, Ignores, read
+from recollect.files.ignore import NEVER, RULE_FILES, USUAL, Ignores, read_rule_file
 
 _DEEPEST = 200  # directories below one another: deeper than any project, shallower than any limit of the system
 
@@ -61,7 +61,7 @@ def walk(
             continue
         for name in RULE_FILES:
             if any(entry.name == name for entry in entries):
-                rules = rules.with_rules(folder, read(top / folder / name))
+                rules = rules.with_rules(folder, read_rule_file(top / folder / name))
         below: list[tuple[str, Ignores]] = []
         for entry in entries:
             one = _looked_at(entry, folder, rules, top, wanted)
@@ -136,7 +136,7 @@ def _above(top: Path) -> Ignores:
 
 def _from_above(rules: Ignores, file: Path, folder: Path, top: Path) -> Ignores:
     way = top.relative_to(folder).as_posix()
-    return rules.with_rules("", read(file), above="" if way == "." else f"{way}/")
+    return rules.with_rules("", read_rule_file(file), above="" if way == "." else f"{way}/")
 
 
 def _is_text(name: str) -> bool:

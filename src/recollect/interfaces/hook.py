@@ -15,7 +15,7 @@ import time
 
 from recollect.agent.hook import Hook
 from recollect.agent.hook_event import HookEvent, find_folder, first_text
-from recollect.files.root import FOLDER, STORE, root_of, state_folder
+from recollect.files.project import FOLDER, STORE, find_root_path, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def answer(
     for trouble in troubles:
         log(host, f"{name}: {trouble}")
     if event == "end":
-        start_learning(root_of(taken.folder), environment)
+        start_learning(find_root_path(taken.folder), environment)
     return json.dumps(protocol.shape(name, text), ensure_ascii=True) if text else ""
 
 

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from recollect.core.errors import InvalidField
 from recollect.models.port import LanguageModel
 
-SETTINGS = "none, openai:MODEL, ollama:MODEL, URL#MODEL or pydantic-ai:PROVIDER:MODEL"
+MODEL_SETTINGS = "none, openai:MODEL, ollama:MODEL, URL#MODEL or pydantic-ai:PROVIDER:MODEL"
 OLLAMA = "http://127.0.0.1:11434"
 KEY = "RECOLLECT_MODEL_KEY"  # for a server named by its address; OpenAI's own key is never sent there
 
 
-def choose(setting: str, environment: Mapping[str, str] = os.environ, *, timeout: float | None = None) -> LanguageModel:
+def choose_model(
+    setting: str, environment: Mapping[str, str] = os.environ, *, timeout: float | None = None
+) -> LanguageModel:
     """The model, made but not asked anything. `timeout` is how many seconds one answer may take."""
     kind, _, rest = setting.strip().partition(":")
     if kind in ("http", "https"):
@@ -33,12 +35,12 @@ def choose(setting: str, environment: Mapping[str, str] = os.environ, *, timeout
         from recollect.models.pydantic_ai import PydanticAIModel
 
         return PydanticAIModel(rest)
-    raise InvalidField("model", f"{setting!r} is not one", hint=f"Use {SETTINGS}.")
+    raise InvalidField("model", f"{setting!r} is not one", hint=f"Use {MODEL_SETTINGS}.")
 
 
 def _openai(name: str, url: str, key: str, setting: str, timeout: float | None) -> LanguageModel:
     if not name:
-        raise InvalidField("model", f"{setting!r} names no model", hint=f"Use {SETTINGS}.")
-    from recollect.models.openai import OpenAIModel, thinking
+        raise InvalidField("model", f"{setting!r} names no model", hint=f"Use {MODEL_SETTINGS}.")
+    from recollect.models.openai import OpenAIModel, answer_times
 
-    return OpenAIModel(name, url=url, key=key, patience=None if timeout is None else thinking(timeout))
+    return OpenAIModel(name, url=url, key=key, retry=None if timeout is None else answer_times(timeout))

@@ -7,23 +7,24 @@ checked here. An answer that does not fit is shown to the model once with what i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from recollect.core.chat import ChatMessage, ToolSpec
+from recollect.core.chat import ChatMessage, Request, ToolSpec
 from recollect.core.errors import ModelDown, ModelWrong
 from recollect.models.port import Heard, Object, Reply, Text, Usage, estimate
-from recollect.models.schema import misfit, parse
-from recollect.net.http import Caller, Patience
+from recollect.models.schema import find_misfit, parse_json
+from recollect.net.http import Caller, RetryPolicy
 
 OPENAI = "https://api.openai.com/v1"
 THINKING = 300.0  # seconds; a small machine reads a page of episodes slowly, and nobody waits for the answer
 
 
-def thinking(seconds: float = THINKING) -> Patience:
+def answer_times(seconds: float = THINKING) -> RetryPolicy:
     """How long one answer may take. A busy server is asked again; after a time-out there is room for half a try."""
-    return Patience(tries=3, timeout=seconds, deadline=1.5 * seconds, first_pause=1.0)
+    return RetryPolicy(tries=3, timeout=seconds, deadline=1.5 * seconds, first_pause=1.0)
 
 
 _REFUSES_SCHEMA = ("status 400", "status 422")  # what servers say to a way of asking they do not know
@@ -38,13 +39,13 @@ class OpenAIModel:
         *,
         url: str = OPENAI,
         key: str = "",
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
         caller: Caller | None = None,
     ) -> None:
         at = url.rstrip("/")
         where = "openai" if at == OPENAI else urlsplit(at).netloc.rpartition("@")[2]
         self.model = f"{where}:{name}"
-        self._name, self._url, self._patience = name, f"{at}/chat/completions", patience or thinking()
+        self._name, self._url, self._retry = name, f"{at}/chat/completions", retry or answer_times()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._caller = caller or Caller(self.model, headers, ModelDown, ModelWrong)
         self._limit = "max_tokens"  # newer models of OpenAI know only the other name
@@ -75,7 +76,6 @@ class OpenAIModel:
     def chat(
         self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
     ) -> Reply:
-        from recollect.models.talk import message_json, reply, streamed, tool_json
 
         body: dict[str, Any] = {"model": self._name, "messages": [message_json(one) for one in messages]}
         if tools:
@@ -84,10 +84,10 @@ class OpenAIModel:
             try:
                 asked = {**body, self._limit: most}
                 if heard is None:
-                    return reply(self._caller.post(self._url, asked, self._patience), messages, self.model)
+                    return read_reply(self._caller.post(self._url, asked, self._retry), messages, self.model)
                 asked |= {"stream": True}
                 asked |= {"stream_options": {"include_usage": True}} if self._streams_usage else {}
-                return streamed(self._caller.stream(self._url, asked, self._patience), messages, self.model, heard)
+                return read_stream(self._caller.stream(self._url, asked, self._retry), messages, self.model, heard)
             except ModelDown as refused:
                 if not self._ask_otherwise(refused):
                     raise
@@ -115,14 +115,14 @@ class OpenAIModel:
 
     def _ask(self, messages: list[dict[str, str]], most: int, extra: Mapping[str, Any]) -> Text:
         body = {"model": self._name, "messages": messages, "max_tokens": most, "temperature": 0, **extra}
-        answer = self._caller.post(self._url, body, self._patience)
+        answer = self._caller.post(self._url, body, self._retry)
         try:
             said = answer["choices"][0]["message"]["content"]
         except (KeyError, TypeError, IndexError):
             raise ModelWrong(self.model, "its answer has no `choices` with a `message`") from None
         if not isinstance(said, str):
             raise ModelWrong(self.model, "its message has no text")
-        return Text(said, _usage(answer, messages, said))
+        return Text(said, _usage(answer.get("usage"), [one["content"] for one in messages], said))
 
 
 def _messages(system: str, prompt: str) -> list[dict[str, str]]:
@@ -141,16 +141,152 @@ def _format(way: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fitting(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     try:
-        value = parse(text)
+        value = parse_json(text)
     except ValueError as error:
         return {}, str(error)
-    trouble = misfit(value, schema)
+    trouble = find_misfit(value, schema)
     return ({}, trouble) if trouble else (value, "")
 
 
-def _usage(answer: Any, messages: list[dict[str, str]], said: str) -> Usage:
-    told: Any = answer.get("usage") if isinstance(answer, dict) else None
+# --- chats with tools -----------------------------------------------------------------------------------------------
+# Servers take liberties: indexes are missing, an answer comes whole where a stream was asked for, arguments come as an
+# object instead of a text. All of that is understood; an answer without a message is not.
+
+_MAX_REQUESTS = 32  # tools asked for in one answer; a model that wants more is running wild
+
+
+def message_json(message: ChatMessage) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.answers, "content": message.content}
+    plain: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.requests:
+        plain["tool_calls"] = [
+            {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
+            for one in message.requests
+        ]
+    return plain
+
+
+def tool_json(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def read_reply(answer: Any, sent: Sequence[ChatMessage], model: str) -> Reply:
+    """The message of a whole answer."""
+    try:
+        message = answer["choices"][0]["message"]
+        text = message.get("content")
+        requests = _requests(message.get("tool_calls") or [])
+    except (KeyError, TypeError, IndexError, AttributeError):
+        raise ModelWrong(model, "its answer has no `choices` with a `message`") from None
+    if not isinstance(text, str) and not requests:
+        raise ModelWrong(model, "its message has neither text nor tool calls")
+    said = text if isinstance(text, str) else ""
+    return Reply(said, requests, _usage(answer.get("usage"), _sent(sent), _spoken(said, requests)))
+
+
+@dataclass(slots=True)
+class _Piecing:
+    """An answer that is put together while it comes."""
+
+    heard: Heard
+    text: list[str] = field(default_factory=list)
+    calls: dict[int, dict[str, str]] = field(default_factory=dict)
+    usage: Any = None
+    begun: bool = False
+
+    def take(self, piece: Any) -> None:
+        if isinstance(piece, dict) and piece.get("usage"):
+            self.usage = piece["usage"]
+        choices = piece.get("choices") if isinstance(piece, dict) else None
+        choice = choices[0] if isinstance(choices, list) and choices else {}
+        delta = choice.get("delta") or choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(delta, dict):
+            return
+        self.begun = True
+        if isinstance(said := delta.get("content"), str) and said:
+            self.text.append(said)
+            self.heard(said)
+        for place, call in enumerate(delta.get("tool_calls") or ()):
+            self._call(place, call)
+
+    def _call(self, place: int, call: Any) -> None:
+        if not isinstance(call, dict):
+            return
+        index = call.get("index")
+        known = self.calls.setdefault(index if isinstance(index, int) else place, {"id": "", "name": "", "text": ""})
+        function = call.get("function") if isinstance(call.get("function"), dict) else {}
+        known["id"] = known["id"] or str(call.get("id") or "")
+        known["name"] = known["name"] or str((function or {}).get("name") or "")
+        known["text"] += _arguments((function or {}).get("arguments"))
+
+
+def read_stream(lines: Iterable[str], sent: Sequence[ChatMessage], model: str, heard: Heard) -> Reply:
+    """The message of an answer that comes as server-sent events, or whole from a server that does not stream."""
+    piecing, plain, ended = _Piecing(heard), [], False
+    for line in lines:
+        if line.startswith("data:"):
+            data = line[5:].strip()
+            ended = data == "[DONE]"
+            if ended:
+                break
+            piecing.take(_event(data, model))
+        elif line and not line.startswith((":", "event:", "id:", "retry:")):
+            plain.append(line)
+    if not piecing.begun and plain:
+        whole = read_reply(_event("\n".join(plain), model), sent, model)
+        if whole.text:
+            heard(whole.text)
+        return whole
+    if not ended and not piecing.usage:
+        raise ModelDown(model, "its answer broke off")
+    requests = _requests([piecing.calls[place] for place in sorted(piecing.calls)])
+    text = "".join(piecing.text)
+    if not text and not requests:
+        raise ModelWrong(model, "its message has neither text nor tool calls")
+    return Reply(text, requests, _usage(piecing.usage, _sent(sent), _spoken(text, requests)))
+
+
+def _event(data: str, model: str) -> Any:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise ModelWrong(model, f"a piece of its answer is not JSON: {data[:60]!r}") from None
+    if isinstance(value, dict) and value.get("error"):
+        trouble = value["error"]
+        said = trouble.get("message") if isinstance(trouble, dict) else trouble
+        raise ModelDown(model, str(said)[:300])
+    return value
+
+
+def _requests(calls: Sequence[Any]) -> tuple[Request, ...]:
+    found = []
+    for place, call in enumerate(calls[:_MAX_REQUESTS]):
+        function = call.get("function", call)
+        arguments = function["arguments"] if "arguments" in function else function.get("text", "")
+        if name := str(function.get("name") or ""):
+            found.append(Request(str(call.get("id") or f"call_{place}"), name, _arguments(arguments)))
+    return tuple(found)
+
+
+def _arguments(given: Any) -> str:
+    if given is None:
+        return ""
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def _usage(told: Any, sent: Iterable[str], said: str) -> Usage:
+    """What the server counted, or an estimate of it."""
     try:
         return Usage(int(told["prompt_tokens"]), int(told["completion_tokens"]))
     except (KeyError, TypeError, ValueError):
-        return Usage(sum(estimate(one["content"]) for one in messages), estimate(said), exact=False)
+        return Usage(sum(map(estimate, sent)), estimate(said), exact=False)
+
+
+def _sent(messages: Sequence[ChatMessage]) -> list[str]:
+    return [f"{one.content}{one.requests or ''}" for one in messages]
+
+
+def _spoken(text: str, requests: Sequence[Request]) -> str:
+    return text + "".join(one.arguments for one in requests)

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect.core.errors import ExtraMissing, ModelDown, ModelWrong
 from recollect.models.port import Object, Text, Usage, estimate
-from recollect.models.schema import misfit
+from recollect.models.schema import find_misfit
 
 
 class PydanticAIModel:
@@ -25,7 +25,7 @@ class PydanticAIModel:
     def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
         library = _library()
         value, usage = self._run(prompt, system, most, library.StructuredDict(dict(schema), name="answer"))
-        if trouble := misfit(value, schema):
+        if trouble := find_misfit(value, schema):
             raise ModelWrong(self.model, trouble)
         return Object(value, usage)
 

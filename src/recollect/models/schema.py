@@ -18,7 +18,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def parse(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """The JSON in an answer: the whole of it, a fenced block, or what stands between the first and the last brace."""
     fenced = _FENCED.search(text)
     tries = [text, fenced.group(1) if fenced else "", text[text.find("{") : text.rfind("}") + 1]]
@@ -30,7 +30,7 @@ def parse(text: str) -> Any:
     raise ValueError(f"it is not JSON: {text[:80]!r}")
 
 
-def misfit(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> str:
+def find_misfit(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> str:
     """What about a value does not fit a schema, in words; nothing when it fits."""
     kind = schema.get("type")
     if kind is not None and (not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean")):
@@ -40,7 +40,7 @@ def misfit(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> 
     if isinstance(value, dict):
         return _misfit_object(value, schema, where)
     if isinstance(value, list) and "items" in schema:
-        troubles = (misfit(item, schema["items"], f"{where}[{n}]") for n, item in enumerate(value))
+        troubles = (find_misfit(item, schema["items"], f"{where}[{n}]") for n, item in enumerate(value))
         return next((trouble for trouble in troubles if trouble), "")
     return ""
 
@@ -50,6 +50,6 @@ def _misfit_object(value: dict[str, Any], schema: Mapping[str, Any], where: str)
         if name not in value:
             return f"{where} lacks {name}"
     for name, part in schema.get("properties", {}).items():
-        if name in value and (trouble := misfit(value[name], part, f"{where}.{name}")):
+        if name in value and (trouble := find_misfit(value[name], part, f"{where}.{name}")):
             return trouble
     return ""

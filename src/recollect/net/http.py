@@ -22,15 +22,15 @@ from urllib.parse import urlsplit
 from recollect.core.errors import RecollectError
 from recollect.core.text import printable
 
-_LARGEST = 256 << 20  # bytes of one answer
+_MAX_BYTES = 256 << 20  # bytes of one answer
 _CHUNK = 1 << 16
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 529})  # statuses that may pass
+_RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})  # statuses that may pass
 Result = TypeVar("Result")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long to wait for an answer. The deadline covers all tries and the pauses between them."""
 
     tries: int
@@ -40,11 +40,11 @@ class Patience:
     longest_pause: float = 20.0
 
 
-PATIENT = Patience(tries=6, timeout=60.0, deadline=180.0)  # for documents, which nobody waits for
-BRISK = Patience(tries=2, timeout=5.0, deadline=8.0, first_pause=0.2)  # for a question somebody waits for
+BACKGROUND = RetryPolicy(tries=6, timeout=60.0, deadline=180.0)  # for documents, which nobody waits for
+INTERACTIVE = RetryPolicy(tries=2, timeout=5.0, deadline=8.0, first_pause=0.2)  # for a question somebody waits for
 
 
-class Trouble(Protocol):
+class ErrorType(Protocol):
     """The error to raise: what is called, what is wrong, what to do about it."""
 
     def __call__(self, model: str, problem: str, /, *, hint: str = "") -> RecollectError: ...
@@ -57,24 +57,24 @@ class Caller:
 
     model: str  # named in errors
     headers: Mapping[str, str]
-    down: Trouble
-    wrong: Trouble
+    down: ErrorType
+    wrong: ErrorType
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = random.random
 
-    def post(self, url: str, body: Mapping[str, Any], patience: Patience) -> Any:
-        return self._ask(url, json.dumps(body).encode(), patience)
+    def post(self, url: str, body: Mapping[str, Any], retry: RetryPolicy) -> Any:
+        return self._ask(url, json.dumps(body).encode(), retry)
 
-    def get(self, url: str, patience: Patience) -> Any:
-        return self._ask(url, None, patience)
+    def get(self, url: str, retry: RetryPolicy) -> Any:
+        return self._ask(url, None, retry)
 
-    def stream(self, url: str, body: Mapping[str, Any], patience: Patience) -> Iterator[str]:
+    def stream(self, url: str, body: Mapping[str, Any], retry: RetryPolicy) -> Iterator[str]:
         """The lines of an answer as they come. It is asked again until it begins to answer, never after that."""
-        ends = self.clock() + patience.deadline
+        ends = self.clock() + retry.deadline
         data = json.dumps(body).encode()
-        response = self._tried(lambda timeout: self._open(url, data, timeout), patience, ends)
-        with response, self._troubles(url):
+        response = self._retry(lambda timeout: self._open(url, data, timeout), retry, ends)
+        with response, self._no_second_try(url):
             rest = b""
             for chunk in self._chunks(response, ends):
                 *lines, rest = (rest + chunk).split(b"\n")
@@ -82,61 +82,61 @@ class Caller:
             if rest:
                 yield rest.decode("utf-8", "replace")
 
-    def _ask(self, url: str, data: bytes | None, patience: Patience) -> Any:
-        ends = self.clock() + patience.deadline
-        return self._parsed(self._tried(lambda timeout: self._once(url, data, timeout, ends), patience, ends))
+    def _ask(self, url: str, data: bytes | None, retry: RetryPolicy) -> Any:
+        ends = self.clock() + retry.deadline
+        return self._parsed(self._retry(lambda timeout: self._once(url, data, timeout, ends), retry, ends))
 
-    def _tried(self, act: Callable[[float], Result], patience: Patience, ends: float) -> Result:
-        """What `act` gives within so many seconds, tried as often as patience allows."""
-        pause = patience.first_pause
-        for tried in range(1, patience.tries + 1):
+    def _retry(self, act: Callable[[float], Result], retry: RetryPolicy, ends: float) -> Result:
+        """What `act` gives within so many seconds, tried as often as the policy allows."""
+        pause = retry.first_pause
+        for tried in range(1, retry.tries + 1):
             try:
-                return act(min(patience.timeout, ends - self.clock()))
-            except _Passing as trouble:
+                return act(min(retry.timeout, ends - self.clock()))
+            except _Transient as trouble:
                 wait = trouble.after if trouble.after is not None else pause * (0.5 + self.chance() / 2)
-                if tried == patience.tries or self.clock() + wait >= ends:
+                if tried == retry.tries or self.clock() + wait >= ends:
                     raise self._down(f"{trouble} (tried {tried} ×)") from None
                 self.sleep(wait)
-                pause = min(pause * 2, patience.longest_pause)
+                pause = min(pause * 2, retry.longest_pause)
         raise self._down("no try was allowed")
 
     def _once(self, url: str, data: bytes | None, timeout: float, ends: float) -> bytes:
-        with self._bearing(url), self._open(url, data, timeout) as response:
+        with self._translate_errors(url), self._open(url, data, timeout) as response:
             return self._read(response, ends)
 
     def _open(self, url: str, data: bytes | None, timeout: float) -> http.client.HTTPResponse:
         if timeout <= 0:
-            raise _Passing("the time was up")
+            raise _Transient("the time was up")
         headers = {"User-Agent": "recollect", "Content-Type": "application/json", **self.headers}
-        with self._bearing(url):
+        with self._translate_errors(url):
             request = urllib.request.Request(url, data=data, headers=headers)
             response: http.client.HTTPResponse = _opener(url).open(request, timeout=timeout)
             return response
 
     @contextmanager
-    def _troubles(self, url: str) -> Iterator[None]:
+    def _no_second_try(self, url: str) -> Iterator[None]:
         """Once an answer has begun there is no second try: what might have passed is final."""
         try:
-            with self._bearing(url):
+            with self._translate_errors(url):
                 yield
-        except _Passing as trouble:
+        except _Transient as trouble:
             raise self._down(f"{trouble} in the middle of its answer") from None
 
     @contextmanager
-    def _bearing(self, url: str) -> Iterator[None]:
+    def _translate_errors(self, url: str) -> Iterator[None]:
         """Whatever the network raises becomes an error of ours, or a trouble that may pass."""
         try:
             yield
         except urllib.error.HTTPError as error:
             raise self._refusal(error) from None
         except (TimeoutError, ConnectionResetError, BrokenPipeError, http.client.HTTPException) as error:
-            raise _Passing(_said(error)) from None
+            raise _Transient(_describe(error)) from None
         except urllib.error.URLError as error:
             if isinstance(error.reason, (TimeoutError, ConnectionResetError)):
-                raise _Passing(_said(error.reason)) from None
-            raise self._down(_said(error.reason), hint=f"Is a server running at {_place(url)}?") from None
+                raise _Transient(_describe(error.reason)) from None
+            raise self._down(_describe(error.reason), hint=f"Is a server running at {_origin(url)}?") from None
         except (OSError, ValueError) as error:
-            raise self._down(_said(error), hint=f"Check the address {_place(url)}.") from None
+            raise self._down(_describe(error), hint=f"Check the address {_origin(url)}.") from None
 
     def _read(self, response: http.client.HTTPResponse, ends: float) -> bytes:
         return b"".join(self._chunks(response, ends))
@@ -147,20 +147,20 @@ class Caller:
         while chunk := response.read1(_CHUNK):
             yield chunk
             size += len(chunk)
-            if size > _LARGEST:
-                raise self.wrong(self.model, f"its answer is larger than {_LARGEST >> 20} MB")
+            if size > _MAX_BYTES:
+                raise self.wrong(self.model, f"its answer is larger than {_MAX_BYTES >> 20} MB")
             if self.clock() > ends:
-                raise _Passing("the answer came too slowly")
+                raise _Transient("the answer came too slowly")
         if response.length:
-            raise _Passing(f"the answer broke off, {response.length:,} bytes early")
+            raise _Transient(f"the answer broke off, {response.length:,} bytes early")
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """A status other than success: worth another try, or final with a way out."""
         with error:
             said = self._message(error)
         why = f"status {error.code}" + (f", {said}" if said else "")
-        if error.code in _AGAIN and "insufficient_quota" not in said:
-            return _Passing(why, after=_retry_after(error.headers.get("Retry-After")))
+        if error.code in _RETRIED and "insufficient_quota" not in said:
+            return _Transient(why, after=_retry_after(error.headers.get("Retry-After")))
         hint = {
             401: "The key is missing or wrong: check the environment variable that holds it.",
             403: "The key may not use this model.",
@@ -189,7 +189,7 @@ class Caller:
         return self.down(self.model, why, hint=hint)
 
 
-class _Passing(Exception):
+class _Transient(Exception):
     """A trouble that may pass. `after` is how many seconds the server wants us to wait."""
 
     def __init__(self, why: str, *, after: float | None = None) -> None:
@@ -223,11 +223,11 @@ def _retry_after(value: str | None) -> float | None:
     return max((at - datetime.now(UTC)).total_seconds(), 0.0) if at.tzinfo else None
 
 
-def _said(error: object) -> str:
+def _describe(error: object) -> str:
     return printable(str(error)) or type(error).__name__
 
 
-def _place(url: str) -> str:
+def _origin(url: str) -> str:
     """The address without path, user or password, as far as it can be read."""
     try:
         parts = urlsplit(url)

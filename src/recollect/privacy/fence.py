@@ -1,4 +1,4 @@
-"""How memories are shown to a model: as fenced data that cannot speak.
+"""How memories are shown to a model: as fenced data that cannot speak; and which texts try to give it orders.
 
 Each rendering has its own random fence, so no stored text can close it. Role markers, chat-template tokens and our own
 tags are defused, control and invisible characters removed, every item indented and capped. `unfence` recognises the
@@ -148,3 +148,32 @@ def harmless(text: str, *, limit: int) -> str:
     """Text of unknown origin for a prompt: defused, without a single zero-width character, cut at `limit`."""
     plain = _JOINERS.sub("", defuse(_JOINERS.sub("", text)))
     return plain[:limit].rstrip()
+
+
+# --- orders to a model ----------------------------------------------------------------------------------------------
+
+_TARGET = r"(?:all |any |the |your |these |those |my )*(?:previous|prior|above|earlier|preceding|existing|former|other)"
+_ORDERS = Lazy(
+    rf"\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.\n]{{0,30}}\b{_TARGET}\b[^.\n]{{0,30}}"
+    r"\b(?:instructions?|rules?|prompts?|messages?|guidelines?|directions?|context|constraints?)\b"
+    r"|\b(?:do not|don't|never)\s+(?:tell|inform|mention|reveal|show|let)\b[^.\n]{0,20}\b(?:user|human|owner)\b"
+    r"|\b(?:reveal|print|repeat|output|leak|expose)\b[^.\n]{0,30}\b(?:system|hidden|initial)\s+(?:prompt|instructions?)\b"
+    r"|\byou\s+(?:are\s+now|must\s+now|will\s+now)\b"
+    r"|\bfrom\s+now\s+on,?\s+(?:you|always|every|ignore|respond|answer)\b"
+    r"|\b(?:pretend|act)\s+(?:to\s+be|as|like)\b[^.\n]{0,40}\b(?:unrestricted|jailbroken|dan|developer\s+mode|no\s+rules)\b"
+    r"|\b(?:new|updated|important|urgent)\s+(?:system\s+)?instructions?\s*:"
+    r"|\b(?:send|post|upload|forward|exfiltrate|transmit|email|mail)\b[^.\n]{0,60}"
+    r"\b(?:passwords?|credentials?|secrets?|tokens?|api[ _-]?keys?|private\s+keys?|\.env|environment\s+variables)\b"
+    r"|\b(?:curl|wget)\b[^\n|]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
+    re.IGNORECASE,
+)
+_MAX_CHARS = 20_000  # characters
+
+
+def gives_orders(text: str) -> bool:
+    """Does it read like an instruction to a model rather than a statement? Judged by a few phrases.
+
+    Phrases stop nobody who is careful: what keeps orders out is that untrusted text is never shown unasked before a
+    person confirmed it, and is fenced when it is. This only keeps the blunt ones from being shown even then.
+    """
+    return _ORDERS.search(text[:_MAX_CHARS]) is not None

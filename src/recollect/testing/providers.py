@@ -21,7 +21,7 @@ from recollect.agent.providers import MakeProvider, MemoryProvider, ProviderCont
 from recollect.core.chat import ChatMessage
 from recollect.core.errors import RecollectError
 from recollect.core.turns import Call, Turn, Waking
-from recollect.models.schema import misfit
+from recollect.models.schema import find_misfit
 from recollect.testing.fakes import WordEmbedder
 
 _ROLES = frozenset({"system", "user", "assistant", "tool"})
@@ -227,7 +227,7 @@ class ProviderConformance:
         with stage(self.make) as here:
             here.wake("one")
             for tool in here.provider.tools() if isinstance(here.provider, ToolProvider) else ():
-                trouble = misfit(dict(tool.parameters), _SCHEMA, f"the schema of {tool.name}")
+                trouble = find_misfit(dict(tool.parameters), _SCHEMA, f"the schema of {tool.name}")
                 _require(not trouble, trouble)
                 try:
                     tool(no_such_argument=1)

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import InvalidField, UnknownChoice
-from recollect.embed.errors import INSTALL, PackCorrupt
+from recollect.embed.install import Local, Source, list_sources
 from recollect.embed.install import install as install_files
-from recollect.embed.packs import DEFAULT, Pack, installed, models_folder, verify
-from recollect.embed.sources import Local, Source, sources_of
+from recollect.embed.packs import DEFAULT_EMBEDDER, PACKS, RERANKERS, Pack, is_installed, models_folder, verify_pack
+from recollect.embed.port import INSTALL, PackCorrupt
 from recollect.files.project import user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console
-from recollect.models.rerank.packs import EVERY as PACKS
-from recollect.models.rerank.packs import PACKS as RERANKERS
 
 if TYPE_CHECKING:
     from recollect.agent.hosts.install import Installation
@@ -137,7 +135,9 @@ def arguments_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", nargs="?", choices=("list", "install", "path"), default="list", help="what to do (default: list)"
     )
-    parser.add_argument("pack", nargs="?", metavar="PACK", help=f"which: {', '.join(PACKS)} (default: {DEFAULT})")
+    parser.add_argument(
+        "pack", nargs="?", metavar="PACK", help=f"which: {', '.join(PACKS)} (default: {DEFAULT_EMBEDDER})"
+    )
     parser.add_argument(
         "--from", dest="origin", metavar="PATH", help="install from this folder, file, wheel or zip, and nowhere else"
     )
@@ -149,7 +149,7 @@ def run_models(args: argparse.Namespace, console: Console) -> int:
         raise UnknownChoice("pack", args.pack, PACKS)
     chosen = PACKS.get(args.pack)
     if args.action == "install":
-        return _install_pack(chosen or PACKS[DEFAULT], folder, args.origin, console)
+        return _install_pack(chosen or PACKS[DEFAULT_EMBEDDER], folder, args.origin, console)
     if args.action == "path":
         return _show_path(chosen, folder, console)
     return _list_packs([chosen] if chosen else list(PACKS.values()), folder, console)
@@ -159,7 +159,7 @@ def _install_pack(pack: Pack, folder: Path, origin: str | None, console: Console
     def progress(file: str, done: int, total: int) -> None:
         console.progress(f"{pack.name}/{file} (kB)", done // 1000, total // 1000)
 
-    sources: tuple[Source, ...] = sources_of(pack) if origin is None else (Local(Path(origin).expanduser()),)
+    sources: tuple[Source, ...] = list_sources(pack) if origin is None else (Local(Path(origin).expanduser()),)
     try:
         home = install_files(pack, folder, sources, progress=progress)
     finally:
@@ -179,10 +179,10 @@ def _pack_use(pack: Pack) -> str:
 def _show_path(pack: Pack | None, folder: Path, console: Console) -> int:
     path = folder if pack is None else folder / pack.name
     if console.json:
-        console.value({"path": str(path), "installed": pack is None or installed(pack, folder)})
+        console.value({"path": str(path), "installed": pack is None or is_installed(pack, folder)})
     else:
         console.line(str(path))
-        if pack is not None and not installed(pack, folder):
+        if pack is not None and not is_installed(pack, folder):
             console.note(f"  → It is not installed: `{INSTALL} {pack.name}`.")
     return FINE
 
@@ -212,10 +212,10 @@ def _pack_json(pack: Pack, folder: Path) -> dict[str, object]:
 
 
 def _pack_state(pack: Pack, folder: Path) -> str:
-    if not installed(pack, folder):
+    if not is_installed(pack, folder):
         return "missing"
     try:
-        verify(pack, folder)
+        verify_pack(pack, folder)
     except PackCorrupt:
         return "damaged"
     return "installed"

@@ -13,8 +13,7 @@ from recollect.app import Recollect
 from recollect.core.errors import RecollectError, StoreError
 from recollect.core.text import counted, excerpt
 from recollect.core.turns import Turn
-from recollect.files.project import user_store_path
-from recollect.files.root import state_folder
+from recollect.files.project import state_folder, user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import entry_json, standing, turn_json
 from recollect.store.check import check

@@ -13,24 +13,23 @@ import numpy as np
 import pytest
 
 from embed.embed_tools import Reply, ollama_answer, serving, told
-from recollect.embed.errors import EmbedderDown, EmbedderWrong
+from recollect.embed.choose import Environment, choose_embedder
 from recollect.embed.fastembed import FastEmbedder
-from recollect.embed.ladder import Here, choose
-from recollect.embed.packs import PACKS
-from recollect.embed.port import Embedder
+from recollect.embed.packs import EMBEDDERS
+from recollect.embed.port import Embedder, EmbedderDown, EmbedderWrong
 
 NOBODY = {"OLLAMA_HOST": "http://127.0.0.1:9"}
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Here:
-    return Here(tmp_path, environment=NOBODY, has_module=lambda _: True, free_memory=lambda: 1 << 30)
+def here(tmp_path: Path) -> Environment:
+    return Environment(tmp_path, variables=NOBODY, has_module=lambda _: True, free_memory=lambda: 1 << 30)
 
 
 def pretend(folder: Path, *names: str) -> None:
     """Files of the right size: choosing looks no closer."""
     for name in names:
-        for file in PACKS[name].files:
+        for file in EMBEDDERS[name].files:
             path = folder / name / file.name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as stream:
@@ -41,31 +40,31 @@ def model(embedder: Embedder | None) -> str | None:
     return None if embedder is None else embedder.model
 
 
-def test_none_means_none_without_a_word(here: Here) -> None:
-    assert choose("none", here) == choose(" none ", here)
-    assert (choose("none", here).embedder, choose("none", here).notes) == (None, ())
+def test_none_means_none_without_a_word(here: Environment) -> None:
+    assert choose_embedder("none", here) == choose_embedder(" none ", here)
+    assert (choose_embedder("none", here).embedder, choose_embedder("none", here).notes) == (None, ())
 
 
-def test_auto_takes_the_best_pack_that_is_installed_and_can_run(here: Here) -> None:
+def test_auto_takes_the_best_pack_that_is_installed_and_can_run(here: Environment) -> None:
     pretend(here.folder, "potion")
-    assert model(choose("auto", here).embedder) == "potion-base-8M"
+    assert model(choose_embedder("auto", here).embedder) == "potion-base-8M"
     pretend(here.folder, "arctic")
-    assert model(choose("auto", here).embedder) == "arctic-embed-s-int8"
-    choice = choose("auto", replace(here, has_module=lambda name: name != "onnxruntime"))
+    assert model(choose_embedder("auto", here).embedder) == "arctic-embed-s-int8"
+    choice = choose_embedder("auto", replace(here, has_module=lambda name: name != "onnxruntime"))
     assert model(choice.embedder) == "potion-base-8M"
     assert "recollect[onnx]" in choice.notes[0]
 
 
-def test_auto_with_nothing_installed_says_how_to_get_a_model(here: Here) -> None:
-    choice = choose("auto", here)
+def test_auto_with_nothing_installed_says_how_to_get_a_model(here: Environment) -> None:
+    choice = choose_embedder("auto", here)
     assert choice.embedder is None
     assert "`recollect models install`" in choice.notes[0]
 
 
-def test_auto_asks_no_server_even_if_one_is_there(here: Here) -> None:
+def test_auto_asks_no_server_even_if_one_is_there(here: Environment) -> None:
     with serving(ollama_answer(["qwen3-embedding:0.6b"])) as there:
         environment = {"OLLAMA_HOST": there.url, "OPENAI_API_KEY": "k"}
-        assert choose("auto", replace(here, environment=environment)).embedder is None
+        assert choose_embedder("auto", replace(here, variables=environment)).embedder is None
     assert there.seen == []
 
 
@@ -87,37 +86,37 @@ def test_auto_asks_no_server_even_if_one_is_there(here: Here) -> None:
     ],
 )
 def test_a_configured_embedder_that_cannot_work_is_reported_and_never_replaced(
-    here: Here, setting: str, word: str
+    here: Environment, setting: str, word: str
 ) -> None:
     pretend(here.folder, "potion")
-    choice = choose(setting, here)
+    choice = choose_embedder(setting, here)
     assert choice.embedder is None
     assert word in choice.notes[0]
 
 
-def test_a_configured_pack_without_its_runtime_names_the_extra(here: Here) -> None:
+def test_a_configured_pack_without_its_runtime_names_the_extra(here: Environment) -> None:
     pretend(here.folder, "arctic", "potion")
-    choice = choose("pack:arctic", replace(here, has_module=lambda name: name != "onnxruntime"))
+    choice = choose_embedder("pack:arctic", replace(here, has_module=lambda name: name != "onnxruntime"))
     assert (choice.embedder, "recollect[onnx]" in choice.notes[0]) == (None, True)
 
 
-def test_fastembed_without_the_package_names_the_extra(here: Here) -> None:
-    assert "recollect[fastembed]" in choose("fastembed", replace(here, has_module=lambda _: False)).notes[0]
-    assert model(choose("fastembed", here).embedder) == "fastembed:BAAI/bge-small-en-v1.5"
+def test_fastembed_without_the_package_names_the_extra(here: Environment) -> None:
+    assert "recollect[fastembed]" in choose_embedder("fastembed", replace(here, has_module=lambda _: False)).notes[0]
+    assert model(choose_embedder("fastembed", here).embedder) == "fastembed:BAAI/bge-small-en-v1.5"
 
 
-def test_openai_is_taken_with_model_and_dimensions_and_without_asking_anyone(here: Here) -> None:
-    keyed = replace(here, environment={"OPENAI_API_KEY": "k"})
-    found = choose("openai:text-embedding-3-large:1024", keyed).embedder
+def test_openai_is_taken_with_model_and_dimensions_and_without_asking_anyone(here: Environment) -> None:
+    keyed = replace(here, variables={"OPENAI_API_KEY": "k"})
+    found = choose_embedder("openai:text-embedding-3-large:1024", keyed).embedder
     assert found is not None
     assert (found.model, found.dims) == ("openai:text-embedding-3-large:1024", 1024)
-    assert model(choose("openai", keyed).embedder) == "openai:text-embedding-3-small:1536"
+    assert model(choose_embedder("openai", keyed).embedder) == "openai:text-embedding-3-small:1536"
 
 
-def test_an_address_is_taken_with_a_tagged_model_and_never_gets_openais_key(here: Here) -> None:
+def test_an_address_is_taken_with_a_tagged_model_and_never_gets_openais_key(here: Environment) -> None:
     with serving(told([Reply(b'{"data": [{"index": 0, "embedding": [1.0, 2.0]}]}')])) as there:
         environment = {"OPENAI_API_KEY": "sk-openai", "RECOLLECT_EMBED_KEY": "mine"}
-        choice = choose(f"{there.url}/v1#qwen:0.6b:2", replace(here, environment=environment))
+        choice = choose_embedder(f"{there.url}/v1#qwen:0.6b:2", replace(here, variables=environment))
         assert choice.embedder is not None
         assert choice.embedder.dims == 2
         choice.embedder.embed_query("x")
@@ -125,20 +124,20 @@ def test_an_address_is_taken_with_a_tagged_model_and_never_gets_openais_key(here
     assert (path, body["model"], headers["Authorization"]) == ("/v1/embeddings", "qwen:0.6b", "Bearer mine")
 
 
-def test_ollama_is_probed_for_what_it_has(here: Here) -> None:
+def test_ollama_is_probed_for_what_it_has(here: Environment) -> None:
     with serving(ollama_answer(["qwen3-embedding:0.6b", "qwen3-embedding:8b", "nomic-embed-text:latest"])) as there:
-        at = replace(here, environment={"OLLAMA_HOST": there.url})
-        assert model(choose("ollama", at).embedder) == "ollama:qwen3-embedding:0.6b"
+        at = replace(here, variables={"OLLAMA_HOST": there.url})
+        assert model(choose_embedder("ollama", at).embedder) == "ollama:qwen3-embedding:0.6b"
         roomy = replace(at, free_memory=lambda: 64 << 30)
-        assert model(choose("ollama", roomy).embedder) == "ollama:qwen3-embedding:8b"
-        assert model(choose("ollama:nomic-embed-text", at).embedder) == "ollama:nomic-embed-text:latest"
-        assert "ollama pull mxbai-embed-large" in choose("ollama:mxbai-embed-large", at).notes[0]
+        assert model(choose_embedder("ollama", roomy).embedder) == "ollama:qwen3-embedding:8b"
+        assert model(choose_embedder("ollama:nomic-embed-text", at).embedder) == "ollama:nomic-embed-text:latest"
+        assert "ollama pull mxbai-embed-large" in choose_embedder("ollama:mxbai-embed-large", at).notes[0]
     with serving(ollama_answer([])) as there:
-        choice = choose("ollama", replace(here, environment={"OLLAMA_HOST": there.url}))
+        choice = choose_embedder("ollama", replace(here, variables={"OLLAMA_HOST": there.url}))
         assert "ollama pull qwen3-embedding:0.6b" in choice.notes[0]
 
 
-def test_the_ladder_goes_down_in_its_order(here: Here, tmp_path: Path) -> None:
+def test_the_ladder_goes_down_in_its_order(here: Environment, tmp_path: Path) -> None:
     everything: dict[str, str] = {
         "OPENAI_API_KEY": "k",
         "RECOLLECT_EMBED_URL": "http://127.0.0.1:9/v1#m:8",
@@ -149,11 +148,11 @@ def test_the_ladder_goes_down_in_its_order(here: Here, tmp_path: Path) -> None:
     found: list[str | None] = []
     with serving(ollama_answer(["qwen3-embedding:0.6b"])) as there:
         found.append(
-            model(choose("ladder", replace(here, environment={**everything, "OLLAMA_HOST": there.url})).embedder)
+            model(choose_embedder("ladder", replace(here, variables={**everything, "OLLAMA_HOST": there.url})).embedder)
         )
     left = {**everything, **NOBODY}
     for name in ("OPENAI_API_KEY", "RECOLLECT_EMBED_URL", "FASTEMBED_CACHE_PATH", "nothing"):
-        found.append(model(choose("ladder", replace(here, environment=left)).embedder))
+        found.append(model(choose_embedder("ladder", replace(here, variables=left)).embedder))
         left.pop(name, None)
         left.setdefault("FASTEMBED_CACHE_PATH", str(tmp_path / "empty"))
     assert found == [
@@ -165,24 +164,24 @@ def test_the_ladder_goes_down_in_its_order(here: Here, tmp_path: Path) -> None:
     ]
 
 
-def test_the_ladder_with_no_rung_left_tells_what_each_lacks(here: Here, tmp_path: Path) -> None:
-    bare = replace(here, environment={**NOBODY, "FASTEMBED_CACHE_PATH": str(tmp_path)})
-    notes = " ".join(choose("ladder", bare).notes)
+def test_the_ladder_with_no_rung_left_tells_what_each_lacks(here: Environment, tmp_path: Path) -> None:
+    bare = replace(here, variables={**NOBODY, "FASTEMBED_CACHE_PATH": str(tmp_path)})
+    notes = " ".join(choose_embedder("ladder", bare).notes)
     assert all(word in notes for word in ("ollama serve", "OPENAI_API_KEY", "recollect models install"))
 
 
-def test_a_port_that_takes_calls_but_never_answers_does_not_hold_anyone_up(here: Here) -> None:
+def test_a_port_that_takes_calls_but_never_answers_does_not_hold_anyone_up(here: Environment) -> None:
     with serving(told([Reply(pause=2.0)])) as there:
         started = time.monotonic()
-        assert choose("ladder", replace(here, environment={"OLLAMA_HOST": there.url})).embedder is None
+        assert choose_embedder("ladder", replace(here, variables={"OLLAMA_HOST": there.url})).embedder is None
         assert time.monotonic() - started < 1.0
 
 
 def test_choosing_loads_neither_numpy_nor_a_runtime() -> None:
     program = (
-        "import sys; from pathlib import Path; from recollect.embed.ladder import Here, choose\n"
+        "import sys; from pathlib import Path; from recollect.embed.choose import Environment, choose_embedder\n"
         "import recollect.embed.cached, recollect.embed.install, recollect.embed.static\n"
-        "choose('auto', Here(Path('nowhere'))); choose('fastembed', Here(Path('nowhere')))\n"
+        "here = Environment(Path('nowhere')); choose_embedder('auto', here); choose_embedder('fastembed', here)\n"
         "print(sorted({'numpy', 'onnxruntime', 'fastembed'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -1,1 +1,0 @@
-"""Rerankers: models that read a question beside each text and say how well it answers. Every one of them is lazy."""
