@@ -37,11 +37,11 @@ HERE = Path(__file__).resolve()
 sys.path[0] = str(HERE.parents[1] / "src")  # not this folder: its names would hide the standard library's
 import recollect  # noqa: E402
 from recollect.app import Recollect  # noqa: E402
-from recollect.code.cochange import History, blended  # noqa: E402
+from recollect.code.cochange import History, blend  # noqa: E402
+from recollect.code.impact import graph_nearness  # noqa: E402
 from recollect.code.languages import language_of  # noqa: E402
-from recollect.code.related import nearness  # noqa: E402
-from recollect.code.resolve.calls import GUESSED  # noqa: E402
-from recollect.code.survey import survey  # noqa: E402
+from recollect.code.resolve.edges import GUESSED  # noqa: E402
+from recollect.code.survey import survey_tree  # noqa: E402
 from recollect.config import Settings  # noqa: E402
 from recollect.store.graph import EdgeRow, Node  # noqa: E402
 
@@ -115,7 +115,7 @@ def indexing(sources: Path, names: Sequence[str]) -> None:
     say("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name in names:
         tree = sources / name
-        found = survey(tree, {})
+        found = survey_tree(tree, {})
         files = [(str(one.path), language_of(one.relative) or "") for one in found.changed if one.size <= 1_000_000]
         size = sum(one.size for one in found.changed if one.size <= 1_000_000) / 1e6
         raw_wall, raw_cpu = raw_parse(files)
@@ -278,13 +278,13 @@ def later(memory: Recollect, name: str, tag: str) -> tuple[dict[str, list[float]
             heat = past.heat()
             for path in asked:
                 if path not in near:
-                    near[path] = dict(nearness(memory.store, path))
+                    near[path] = dict(graph_nearness(memory.store.graph, path))
                 together = past.with_(path)
                 ranked = {
                     "plain": plain.get(path, {}),
                     "past": together,
                     "graph": near[path],
-                    "both": blended(near[path], together, heat),
+                    "both": blend(near[path], together, heat),
                 }
                 others = set(files) - {path}
                 for how, weights in ranked.items():

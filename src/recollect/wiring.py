@@ -15,9 +15,8 @@ from recollect.app import Recollect, Rooms
 from recollect.config import Settings, load_settings
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
-from recollect.core.kinds import Kind, Kinds
+from recollect.core.kinds import Kinds
 from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
-from recollect.core.query import Filter, Query
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.reader import Reader, RetrievalContext
@@ -144,17 +143,9 @@ def _rooms(
 
     def code() -> Code:
         from recollect.code.api import Code
+        from recollect.store.meta import Meta
 
-        passages = Filter(kinds=frozenset({Kind.PASSAGE}))
-        return Code(
-            store,
-            root=root,
-            hand=writer.act,
-            identity=writer.identity,
-            search=lambda text, k: reader.recall(Query(text, k=k, filter=passages)),
-            indexed=lambda: None,
-            model=model_for("code"),
-        )
+        return Code(store.graph, reader, writer, meta=Meta(store.engine), root=root, model=model_for("code"))
 
     def dialogue() -> DialogueContext:
         return _dialogue(
@@ -263,9 +254,9 @@ def _live_context(
 def _tie(store: Store, file: Path | None, draft: Draft) -> Draft:
     """A draft about a symbol is tied to its text, one about files to their commit: later changes can be noticed."""
     if draft.node and store.has_code():
-        from recollect.code.anchor import anchored
+        from recollect.code.recall import anchor_draft
 
-        draft = anchored(draft, store)
+        draft = anchor_draft(draft, store.graph)
     if not draft.files or draft.commit is not None:
         return draft
     return replace(draft, commit=_commit(file))
@@ -299,16 +290,18 @@ def _see_company(store: Store, context: RetrievalContext) -> RetrievalContext:
 
 def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
     """Recall with the code graph: a channel, neighbours for the boost, anchors."""
-    from recollect.code.anchor import CodeAnchors
-    from recollect.code.channel import CodeCompanions, CodeNeighbourhood, CodeVolatility, GraphChannel
+    from recollect.code.recall import CodeAnchors, CodeCoChange, CodeNeighbourhood, CodeVolatility, GraphChannel
 
     return replace(
         context,
-        channels=(*context.channels, GraphChannel(store, depth=context.recipe.depth["graph"])),
-        neighbourhood=CodeNeighbourhood(store),
-        companions=context.companions or CodeCompanions(store),
-        anchors=CodeAnchors(store),
-        volatility=CodeVolatility(store),
+        channels=(
+            *context.channels,
+            GraphChannel(store.graph, store.memories.page, store.kinds, depth=context.recipe.depth["graph"]),
+        ),
+        neighbourhood=CodeNeighbourhood(store.graph),
+        companions=context.companions or CodeCoChange(store.graph),
+        anchors=CodeAnchors(store.graph),
+        volatility=CodeVolatility(store.graph),
     )
 
 

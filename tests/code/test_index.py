@@ -154,7 +154,7 @@ def test_impact_tells_those_that_reach_the_target_and_never_those_it_reaches(ind
 def test_a_cut_answer_says_how_much_was_left_out(indexed: Recollect, tree) -> None:  # type: ignore[no-untyped-def]
     users = {f"u{n:02}.py": f"from hub import f\n\ndef use{n}():\n    f()\n" for n in range(30)}
     indexed.code.index(tree({"hub.py": "def f():\n    pass\n", **users}), passages=False)
-    found = indexed.code.impact("hub.py:f", most=10)
+    found = indexed.code.impact("hub.py:f", limit=10)
     assert len(found.nodes) == 10
     assert found.left_out == 50
     assert "50 more" in found.notes[0]

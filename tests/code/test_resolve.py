@@ -4,7 +4,7 @@ import pytest
 
 from code_programs import PROGRAMS
 from recollect.app import Recollect
-from recollect.code.resolve.calls import GUESSED
+from recollect.code.resolve.edges import GUESSED
 
 
 @pytest.fixture(params=sorted(PROGRAMS))

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect.app import Recollect
-from recollect.code.chunk import chunk
-from recollect.code.cochange import MEGA, History, blended, churn, cochange
-from recollect.code.modules import layered
-from recollect.code.parse import parse
-from recollect.code.uses import read_use
+from recollect.code.cochange import MAX_COMMIT_FILES, History, blend, measure_churn, measure_cochange
+from recollect.code.modules import assign_layers
+from recollect.code.outline import split_chunks
+from recollect.code.parse import parse, read_use_tree
 from recollect.core.errors import BadScip, NoModel
 from recollect.files.git import Change, Commit, follow_renames
 from recollect.interfaces.cli import main
@@ -41,7 +40,7 @@ def test_every_line_is_in_exactly_one_chunk_and_no_function_is_cut() -> None:
     methods = "".join(f"    def m{n}(self):\n        return {n}\n\n" for n in range(40))
     first = "@wrap\ndef first():\n    def inner():\n        return 1\n    return inner\n"
     source = f"import os\n\nX = 1\n\n{first}\nclass Big:\n    y = 2\n{methods}\nprint(X)\n"
-    chunks = chunk(source, parse(source.encode(), "python"))
+    chunks = split_chunks(source, parse(source.encode(), "python"))
     lines = [line for one in chunks for line in range(one.start, one.end + 1)]
     assert len(lines) == len(set(lines))
     kept = set(lines)
@@ -55,7 +54,7 @@ def test_every_line_is_in_exactly_one_chunk_and_no_function_is_cut() -> None:
 
 def test_text_without_symbols_is_cut_every_hundred_lines() -> None:
     source = "\n".join(f"x{n} = {n}" for n in range(250))
-    chunks = chunk(source, parse(source.encode(), "python"))
+    chunks = split_chunks(source, parse(source.encode(), "python"))
     assert [(one.type, one.start, one.end) for one in chunks] == [
         ("module", 1, 100),
         ("module", 101, 200),
@@ -66,7 +65,7 @@ def test_text_without_symbols_is_cut_every_hundred_lines() -> None:
 @given(st.text(alphabet="def class():\n xy={}[]\"'#,", max_size=300))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_chunked_without_loss(source: str) -> None:
-    chunks = chunk(source, parse(source.encode(), "python"))
+    chunks = split_chunks(source, parse(source.encode(), "python"))
     assert "".join("".join(one.text.split()) for one in chunks) == "".join(source.split())
 
 
@@ -157,8 +156,8 @@ def test_a_memory_about_a_file_that_changes_daily_is_sooner_old_news(indexed: Re
 
 
 def test_files_that_change_together_are_likely_to_do_so_again_and_mega_commits_say_nothing() -> None:
-    crowd = [f"f{n}" for n in range(MEGA + 1)]
-    pairs = {(a, b): weight for a, b, weight, _ in cochange([["a", "b"], ["a", "b"], ["a", "c"], crowd, ["d"]])}
+    crowd = [f"f{n}" for n in range(MAX_COMMIT_FILES + 1)]
+    pairs = {(a, b): weight for a, b, weight, _ in measure_cochange([["a", "b"], ["a", "b"], ["a", "c"], crowd, ["d"]])}
     assert pairs["a", "b"] > pairs["a", "c"] > 0
     assert not any("f1" in pair for pair in pairs)
     assert all(0 < weight <= 1 for weight in pairs.values())
@@ -172,14 +171,14 @@ def test_what_history_says_is_found_under_todays_names() -> None:
         Commit("3", at, (Change("x.py", "D"),)),
     ]
     assert [files for _, files in follow_renames(commits)] == [("new.py",), ("new.py",), ()]
-    assert churn(follow_renames(commits)) == [
+    assert measure_churn(follow_renames(commits)) == [
         ("new.py", 2, pytest.approx(2 / 180, abs=1e-4), pytest.approx(2 ** (-1 / 20), abs=1e-4))
     ]
 
 
 @given(st.dictionaries(st.text(max_size=2), st.floats(0, 1)), st.dictionaries(st.text(max_size=2), st.floats(0, 1)))
 def test_the_graph_only_adds_to_what_the_past_says(near: dict[str, float], past: dict[str, float]) -> None:
-    for file, weight in blended(near, past).items():
+    for file, weight in blend(near, past).items():
         assert past.get(file, 0.0) <= weight <= 1.0
 
 
@@ -188,7 +187,7 @@ def test_history_counts_online_as_it_does_in_one_go() -> None:
     history = History()
     for files in commits:
         history.add(files)
-    assert {(a, b): w for a, b, w, _ in cochange(commits)} == {
+    assert {(a, b): w for a, b, w, _ in measure_cochange(commits)} == {
         (a, b): round(w, 4) for a in history.files() for b, w in history.with_(a).items() if w >= 0.02
     }
 
@@ -214,7 +213,7 @@ def test_the_map_tells_layers_needs_and_where_programs_begin(indexed: Recollect,
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdef"), max_size=4)))
 def test_layers_respect_every_need_outside_a_circle(needs: dict[str, list[str]]) -> None:
-    layers = layered(needs)
+    layers = assign_layers(needs)
 
     def reaches(start: str) -> set[str]:
         seen: set[str] = set()
@@ -235,7 +234,7 @@ def test_layers_respect_every_need_outside_a_circle(needs: dict[str, list[str]])
 
 
 def test_a_use_tree_becomes_single_imports() -> None:
-    found = {(one.module, one.name, one.local, one.type) for one in read_use("a::{self, b as c, d::{e, f::*}}")}
+    found = {(one.module, one.name, one.local, one.type) for one in read_use_tree("a::{self, b as c, d::{e, f::*}}")}
     assert found == {
         ("", "a", "a", "use"),
         ("a", "b", "c", "use"),

@@ -1,4 +1,7 @@
-"""`memory.code`: the room as its users see it. A few lines per question."""
+"""`memory.code`: the room as its users see it. A few lines per question.
+
+It works on the graph, its own repository, and asks the Reader and the Writer for everything about memories.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,19 @@ from pathlib import Path
 from threading import Event, RLock
 from typing import TYPE_CHECKING
 
-from recollect.code.impact import DEPTH, MOST, Impact, reach
-from recollect.code.index import Indexed, Progress, quiet
+from recollect.code.impact import DEPTH, MAX_NODES, Direction, Impact, find_reach
+from recollect.code.index import Indexed, Progress, no_progress
 from recollect.core.errors import CodeNotIndexed, InvalidField, NoModel
-from recollect.core.ports import Identity
-from recollect.core.query import Briefing, Hit
-from recollect.remember.act import ActContext
-from recollect.store.store import Store
+from recollect.core.kinds import Kind
+from recollect.core.query import Filter, Hit, Query
+from recollect.recall.reader import Reader
+from recollect.remember.writer import Writer
+from recollect.store.graph import Graph
+from recollect.store.meta import Meta
 
 if TYPE_CHECKING:
-    from recollect.code.modules import ModuleMap
+    from recollect.code.modules import Analysed, ModuleMap
     from recollect.code.scip import Imported
-    from recollect.code.semantic import Analysed
     from recollect.code.workers import Workers
     from recollect.models.port import LanguageModel
 
@@ -31,21 +35,18 @@ class Code:
 
     def __init__(
         self,
-        store: Store,
+        graph: Graph,
+        reader: Reader,
+        writer: Writer,
         *,
+        meta: Meta,
         root: Path | None,
-        hand: Callable[[], ActContext],
-        identity: Identity,
-        search: Callable[[str, int], Briefing],
-        indexed: Callable[[], None],
         model: Callable[[], LanguageModel] | None = None,
     ) -> None:
-        self._store, self._root = store, root
-        self._model = model
-        self._hand, self._identity = hand, identity
-        self._search, self._indexed = search, indexed
+        self._graph, self._reader, self._writer = graph, reader, writer
+        self._meta, self._root, self._model = meta, root, model
         self._workers: Workers | None = None
-        self._one = RLock()  # an index at a time
+        self._indexing = RLock()  # an index at a time
 
     # --- making the graph -----------------------------------------------------------------------------------------
 
@@ -56,110 +57,107 @@ class Code:
         full: bool = False,
         only: Sequence[str] | None = None,
         passages: bool = True,
-        progress: Progress = quiet,
+        progress: Progress = no_progress,
     ) -> Indexed:
         """Bring graph and passages in step with the source tree. Only what changed is read, unless `full`.
 
         Whoever knows what changed says so with `only` (paths below the root): the tree is then not walked.
         """
-        with self._one:
-            return self._indexed_now(self._folder(root), full=full, only=only, passages=passages, progress=progress)
-
-    def _indexed_now(
-        self, folder: Path, *, full: bool, only: Sequence[str] | None, passages: bool, progress: Progress
-    ) -> Indexed:
-        from recollect.code.index import index
+        from recollect.code.index import index_tree
         from recollect.code.workers import Workers
 
-        hand = self._hand()
-        first = not self._store.has_code()
-        self._note(root=folder, running=hand.at if first else None)
-        self._workers = self._workers or Workers()
-        try:
-            done = index(
-                folder,
-                self._store,
-                hand,
-                identity=self._identity,
-                workers=self._workers,
-                full=full,
-                only=only,
-                passages=passages,
-                progress=progress,
-            )
-            self._remember_history(folder)
-        finally:
-            if first:
-                self._note(root=folder, running=None)
-        self._indexed()
-        return done
+        with self._indexing:
+            folder = self._folder(root)
+            first = self._graph.is_empty()
+            self._note(root=folder, running=self._writer.now() if first else None)
+            self._workers = self._workers or Workers()
+            try:
+                done = index_tree(
+                    folder,
+                    self._graph,
+                    self._writer,
+                    workers=self._workers,
+                    full=full,
+                    only=only,
+                    passages=passages,
+                    progress=progress,
+                )
+                self._remember_history(folder)
+            finally:
+                if first:
+                    self._note(root=folder, running=None)
+            return done
 
     def watch(
-        self, root: str | Path | None = None, *, stop: Event | None = None, progress: Progress = quiet
+        self, root: str | Path | None = None, *, stop: Event | None = None, progress: Progress = no_progress
     ) -> Iterator[Indexed]:
         """Index, then again whenever files change and have been quiet for half a second."""
-        from recollect.code.watch import watch
+        from recollect.code.survey import watch_tree
 
         folder = self._folder(root)
 
-        def again(paths: Sequence[str]) -> Indexed:
+        def mark_stale(paths: Sequence[str]) -> None:
+            with self._writer.transaction():
+                self._graph.mark_stale(paths)
+
+        def index_again(paths: Sequence[str]) -> Indexed:
             return self.index(folder, only=paths, progress=progress)
 
         yield self.index(folder, progress=progress)
-        yield from watch(folder, self._store, again, stop=stop or Event())
+        for done in watch_tree(folder, self._graph, mark_stale, index_again, stop=stop or Event()):
+            if done.changed:
+                yield done
 
     def import_scip(self, path: str | Path, *, below: str = "") -> Imported:
         """Let a SCIP index confirm, complete and correct the edges of the files it covers."""
         from recollect.code.scip import import_scip
 
-        if not self._store.has_code():
-            raise CodeNotIndexed
+        self._require_index()
         prefix = below.strip("/") + "/" if below.strip("/") else ""
-        return import_scip(Path(path), self._store, below=prefix)
+        return import_scip(Path(path), self._graph, self._writer, below=prefix)
 
     def analyse(self, *, budget: int = 50_000) -> Analysed:
         """Have the configured language model add the semantic layer, within a budget of tokens."""
-        from recollect.code.semantic import analyse
+        from recollect.code.modules import analyse_modules
 
-        if not self._store.has_code():
-            raise CodeNotIndexed
+        self._require_index()
         if self._model is None:
             raise NoModel("The semantic layer")
-        return analyse(self._store, self._model(), budget=budget)
+        return analyse_modules(self._graph, self._writer, self._model(), budget=budget)
 
     # --- asking it ------------------------------------------------------------------------------------------------
 
-    def impact(self, target: str, *, depth: int = DEPTH, most: int = MOST, least: float = 0.0) -> Impact:
+    def impact(self, target: str, *, depth: int = DEPTH, limit: int = MAX_NODES, minimum: float = 0.0) -> Impact:
         """What breaks if `FILE` or `FILE:SYMBOL` changes: all that reaches it, with paths, tests and memories."""
-        return reach(self._store, target, direction="dependents", depth=depth, most=most, least=least)
+        return self._reach(target, "dependents", depth, limit, minimum)
 
-    def deps(self, target: str, *, depth: int = DEPTH, most: int = MOST, least: float = 0.0) -> Impact:
+    def deps(self, target: str, *, depth: int = DEPTH, limit: int = MAX_NODES, minimum: float = 0.0) -> Impact:
         """What it needs."""
-        return reach(self._store, target, direction="dependencies", depth=depth, most=most, least=least)
+        return self._reach(target, "dependencies", depth, limit, minimum)
 
-    def trace(self, target: str, *, depth: int = DEPTH, most: int = MOST, least: float = 0.0) -> Impact:
+    def trace(self, target: str, *, depth: int = DEPTH, limit: int = MAX_NODES, minimum: float = 0.0) -> Impact:
         """Where its data goes: along calls and flows only."""
-        return reach(self._store, target, direction="flow", depth=depth, most=most, least=least)
+        return self._reach(target, "flow", depth, limit, minimum)
 
     def related(self, file: str, *, k: int = 10) -> list[tuple[str, float]]:
         """The files most likely to change together with this one: by the graph in both directions and by history."""
-        from recollect.code.related import related
+        from recollect.code.impact import rank_related
 
-        return related(self._store, file, k=k)
+        self._require_index()
+        return rank_related(self._graph, file, k=k)
 
     def map(self) -> ModuleMap:
         """Folders, what they hold and need, their layers, and where programs begin."""
         from recollect.code.modules import module_map
 
-        if not self._store.has_code():
-            raise CodeNotIndexed(since=self._store.meta(_RUNNING) or None)
-        return module_map(self._store)
+        self._require_index()
+        return module_map(self._graph)
 
     def search(self, text: str, *, k: int = 8) -> list[Hit]:
         """Passages of source code for a question, best first."""
-        if not self._store.has_code():
-            raise CodeNotIndexed(since=self._store.meta(_RUNNING) or None)
-        hits = self._search(text, 3 * max(0, k))
+        self._require_index()
+        passages = Filter(kinds=frozenset({Kind.PASSAGE}))
+        hits = self._reader.recall(Query(text, k=3 * max(0, k), filter=passages))
         ours = [hit for hit in hits if hit.memory.span and (hit.memory.span.document or "").startswith("code:")]
         return ours[: max(0, k)]
 
@@ -171,8 +169,25 @@ class Code:
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
+    def _reach(self, target: str, direction: Direction, depth: int, limit: int, minimum: float) -> Impact:
+        self._require_index()
+        return find_reach(
+            self._graph,
+            target,
+            direction=direction,
+            depth=depth,
+            limit=limit,
+            minimum=minimum,
+            reader=self._reader,
+            indexing_since=self._meta.get(_RUNNING),
+        )
+
+    def _require_index(self) -> None:
+        if self._graph.is_empty():
+            raise CodeNotIndexed(since=self._meta.get(_RUNNING) or None)
+
     def _folder(self, given: str | Path | None) -> Path:
-        known = self._store.meta(_ROOT)
+        known = self._meta.get(_ROOT)
         folder = Path(given) if given is not None else self._root or (Path(known) if known else None)
         if folder is None:
             raise InvalidField("root", "this store lies in no project", hint="Name the directory to index.")
@@ -182,27 +197,22 @@ class Code:
 
     def _note(self, *, root: Path, running: datetime | None) -> None:
         stamp = "" if running is None else running.isoformat(timespec="seconds")
-        if self._store.meta(_ROOT) != str(root) or (self._store.meta(_RUNNING) or "") != stamp:
-            with self._store.engine.write():
-                self._store.set_meta(_ROOT, str(root))
-                self._store.set_meta(_RUNNING, stamp)
+        if self._meta.get(_ROOT) != str(root) or (self._meta.get(_RUNNING) or "") != stamp:
+            with self._writer.transaction():
+                self._meta.put(_ROOT, str(root))
+                self._meta.put(_RUNNING, stamp)
 
     def _remember_history(self, root: Path) -> None:
         """Co-commits and volatility, when the history has moved on."""
-        from recollect.files.git import current_commit
+        from recollect.files.git import current_commit, follow_renames, read_history
 
-        head = _head(root, current_commit)
-        if head is None or head == self._store.meta(_HEAD):
+        # the repository may begin above the folder
+        head = next((found for folder in (root, *root.parents) if (found := current_commit(folder)) is not None), None)
+        if head is None or head == self._meta.get(_HEAD):
             return
-        from recollect.code.cochange import churn, cochange
-        from recollect.files.git import follow_renames, read_history
+        from recollect.code.cochange import measure_churn, measure_cochange
 
         commits = follow_renames(read_history(root))
-        with self._store.engine.write():
-            self._store.graph.replace_history(cochange(files for _, files in commits), churn(commits))
-            self._store.set_meta(_HEAD, head)
-
-
-def _head(root: Path, current: Callable[[Path], str | None]) -> str | None:
-    """The commit of the repository a folder is in, which may begin above it."""
-    return next((found for place in (root, *root.parents) if (found := current(place)) is not None), None)
+        with self._writer.transaction():
+            self._graph.replace_history(measure_cochange(files for _, files in commits), measure_churn(commits))
+            self._meta.put(_HEAD, head)

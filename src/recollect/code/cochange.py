@@ -11,16 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-MEGA = 60  # files in a commit above which it tells nothing
-HALVES = (60.0, 600.0)  # commits after which one counts half: what is worked on now, and what belongs together
-HEAT_HALF = 20.0  # commits after which a file that was touched is half as hot
-LEAST = 0.02  # weight below which a pair is not kept
+MAX_COMMIT_FILES = 60  # files in a commit above which it tells nothing
+HALF_LIVES = (60.0, 600.0)  # commits after which one counts half: what is worked on now, and what belongs together
+HEAT_HALF_LIFE = 20.0  # commits after which a file that was touched is half as hot
+MIN_WEIGHT = 0.02  # weight below which a pair is not kept
 SMOOTH = 1.0  # commits a file is given on top, so that a single common one is no certainty
-_LATELY = 180  # days that make the present rate of change
+_RECENT_DAYS = 180  # days that make the present rate of change
 
 # What each word is worth beside that of the past, which counts whole. Chosen on flask and click (benchmarks/code.py).
-GRAPH = 0.03
-HEAT = 0.05
+GRAPH_WEIGHT = 0.03
+HEAT_WEIGHT = 0.05
 
 
 class _Counts:
@@ -34,7 +34,7 @@ class _Counts:
 
     def add(self, files: Sequence[str], number: int) -> None:
         self._grown = 2.0 ** (number / self._half)
-        if not 1 <= len(files) <= MEGA:
+        if not 1 <= len(files) <= MAX_COMMIT_FILES:
             return
         weight = self._grown / math.log2(1 + len(files))
         for file in files:
@@ -66,7 +66,7 @@ class History:
 
     def __init__(self) -> None:
         self._now = 0
-        self._counts = tuple(_Counts(half) for half in HALVES)
+        self._counts = tuple(_Counts(half) for half in HALF_LIVES)
         self._last: dict[str, int] = {}
 
     def add(self, files: Sequence[str]) -> None:
@@ -96,16 +96,16 @@ class History:
 
     def heat(self) -> dict[str, float]:
         """How lately each file was touched, from 0 to 1."""
-        return {file: 2.0 ** ((last - self._now) / HEAT_HALF) for file, last in self._last.items()}
+        return {file: 2.0 ** ((last - self._now) / HEAT_HALF_LIFE) for file, last in self._last.items()}
 
 
-def cochange(commits: Iterable[Sequence[str]]) -> list[tuple[str, str, float, int]]:
+def measure_cochange(commits: Iterable[Sequence[str]]) -> list[tuple[str, str, float, int]]:
     """(file, other, weight, commits in common) for every pair worth keeping, in a total order."""
     history = History()
     times: dict[tuple[str, str], int] = {}
     for files in commits:
         history.add(files)
-        if len(files) <= MEGA:
+        if len(files) <= MAX_COMMIT_FILES:
             for file in files:
                 for other in files:
                     times[file, other] = times.get((file, other), 0) + 1
@@ -113,11 +113,11 @@ def cochange(commits: Iterable[Sequence[str]]) -> list[tuple[str, str, float, in
         (file, other, round(weight, 4), times[file, other])
         for file in history.files()
         for other, weight in sorted(history.with_(file).items())
-        if weight >= LEAST
+        if weight >= MIN_WEIGHT
     ]
 
 
-def churn(commits: Sequence[tuple[datetime, Sequence[str]]]) -> list[tuple[str, int, float, float]]:
+def measure_churn(commits: Sequence[tuple[datetime, Sequence[str]]]) -> list[tuple[str, int, float, float]]:
     """(file, commits, changes per day lately, heat) for every file of the past."""
     if not commits:
         return []
@@ -129,19 +129,20 @@ def churn(commits: Sequence[tuple[datetime, Sequence[str]]]) -> list[tuple[str, 
         history.add(files)
         for file in files:
             counts[file] = counts.get(file, 0) + 1
-            if (end - at).days <= _LATELY:
+            if (end - at).days <= _RECENT_DAYS:
                 lately[file] = lately.get(file, 0) + 1
     heat = history.heat()
     return [
-        (file, counts[file], round(lately.get(file, 0) / _LATELY, 5), round(heat[file], 5)) for file in sorted(counts)
+        (file, counts[file], round(lately.get(file, 0) / _RECENT_DAYS, 5), round(heat[file], 5))
+        for file in sorted(counts)
     ]
 
 
-def blended(
+def blend(
     near: Mapping[str, float], together: Mapping[str, float], heat: Mapping[str, float] = MappingProxyType({})
 ) -> dict[str, float]:
     """One likelihood from what the graph, the past and the present say; each may speak alone."""
     return {
-        file: min(1.0, together.get(file, 0.0) + GRAPH * near.get(file, 0.0) + HEAT * heat.get(file, 0.0))
+        file: min(1.0, together.get(file, 0.0) + GRAPH_WEIGHT * near.get(file, 0.0) + HEAT_WEIGHT * heat.get(file, 0.0))
         for file in sorted({*near, *together, *heat})
     }

@@ -10,16 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from recollect.core.errors import AmbiguousNode, CodeNotIndexed, NodeNotFound
+from recollect.code.cochange import blend
+from recollect.core.errors import AmbiguousNode, NodeNotFound
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.graph.walk import Walk, walk
+from recollect.recall.reader import Reader
 from recollect.store.graph import Graph, Node, Touching
-from recollect.store.store import Store
 
 DEPTH = 3  # edges: beyond, nearly everything depends on nearly everything
-MOST = 200  # nodes of an answer; more is told as a number
-MOST_MEMORIES = 20
+MAX_NODES = 200  # nodes of an answer; more is told as a number
+MAX_MEMORIES = 20
 
 Direction: TypeAlias = Literal["dependents", "dependencies", "flow"]
 
@@ -72,12 +73,12 @@ def is_test(path: str) -> bool:
     return _TEST.search(path) is not None
 
 
-def locate(graph: Graph, given: str) -> dict[int, Node]:
+def locate_nodes(graph: Graph, given: str) -> dict[int, Node]:
     """The nodes that `FILE` or `FILE:SYMBOL` means: the thing itself first, then all that is inside it."""
     key = given.strip().removeprefix("./").replace("\\", "/")
     found = graph.node(key)
     if found is None:
-        found = _only(graph, given, key)
+        found = _find_single(graph, given, key)
     if found.type == "file":
         inside = graph.in_files([found.key])
     elif found.type in ("external", "directory"):
@@ -91,7 +92,7 @@ def locate(graph: Graph, given: str) -> dict[int, Node]:
     return dict(sorted(inside.items(), key=lambda item: (item[1].key != found.key, item[0])))
 
 
-def _only(graph: Graph, given: str, key: str) -> Node:
+def _find_single(graph: Graph, given: str, key: str) -> Node:
     """The one node whose key ends in what was given, at a boundary."""
     file, colon, symbol = key.rpartition(":") if ":" in key else (key, "", "")
     ending = [node for node in graph.ending_in(key) if _at_boundary(node.key, key)]
@@ -114,25 +115,24 @@ def _at_boundary(key: str, tail: str) -> bool:
     return key == tail or key[-len(tail) - 1] in "/:."
 
 
-def reach(
-    store: Store,
+def find_reach(
+    graph: Graph,
     given: str,
     *,
     direction: Direction = "dependents",
     depth: int = DEPTH,
-    most: int = MOST,
-    least: float = 0.0,
-    memories: bool = True,
+    limit: int = MAX_NODES,
+    minimum: float = 0.0,
+    reader: Reader | None = None,
+    indexing_since: str | None = None,
 ) -> Impact:
-    """Walk from what `given` means and tell what was reached, nearest and strongest first."""
-    graph = store.graph
-    if not store.has_code():
-        raise CodeNotIndexed(since=store.meta("code-indexing"))
-    seeds = locate(graph, given)
+    """Walk from what `given` means and tell what was reached, nearest and strongest first; with the memories about it
+    where a reader is given."""
+    seeds = locate_nodes(graph, given)
     target = next(iter(seeds.values()))
-    walked = walk(seeds, _links(graph, direction, least), depth=max(0, depth), most=max(0, most))
+    walked = walk(seeds, _links(graph, direction, minimum), depth=max(0, depth), most=max(0, limit))
     nodes = {**seeds, **graph.nodes(step.node for step in walked.steps)}
-    reached = tuple(_told(walked, nodes))
+    reached = tuple(_describe(walked, nodes))
     own = {node.file for node in seeds.values()}
     files = tuple(_by_file(reached, own))
     return Impact(
@@ -144,21 +144,21 @@ def reach(
         tests=tuple(one.file for one in files if one.test),
         score=round(sum(one.strength for one in reached), 4),
         left_out=walked.left_out,
-        memories=attached(store, nodes.values(), own) if memories else (),
+        memories=() if reader is None else attached_memories(reader, nodes.values(), own),
         together=tuple(graph.cochanged([target.file])[:10]) if direction == "dependents" and target.file else (),
-        notes=_notes(store, walked),
+        notes=_notes(graph, walked, indexing_since),
     )
 
 
-def _links(graph: Graph, direction: Direction, least: float) -> Callable[[Sequence[int]], Iterable[Touching]]:
+def _links(graph: Graph, direction: Direction, minimum: float) -> Callable[[Sequence[int]], Iterable[Touching]]:
     if direction == "dependents":
-        return lambda ids: graph.into(ids, least=least)
+        return lambda ids: graph.into(ids, least=minimum)
     if direction == "dependencies":
-        return lambda ids: graph.out_of(ids, least=least)
-    return lambda ids: [one for one in graph.out_of(ids, least=least) if one[2] in _FLOWS]
+        return lambda ids: graph.out_of(ids, least=minimum)
+    return lambda ids: [one for one in graph.out_of(ids, least=minimum) if one[2] in _FLOWS]
 
 
-def _told(walked: Walk[int], nodes: dict[int, Node]) -> Iterable[Reached]:
+def _describe(walked: Walk[int], nodes: dict[int, Node]) -> Iterable[Reached]:
     ways: dict[int, tuple[tuple[str, str], ...]] = dict.fromkeys(walked.seeds, ())
     for step in walked.steps:
         node = nodes[step.node]
@@ -176,26 +176,49 @@ def _by_file(reached: Sequence[Reached], own: set[str]) -> list[ReachedFile]:
     return sorted(found, key=lambda one: (one.depth, -one.strength, one.file))
 
 
-def attached(store: Store, nodes: Iterable[Node], own: set[str]) -> tuple[Memory, ...]:
+def attached_memories(reader: Reader, nodes: Iterable[Node], own: set[str]) -> tuple[Memory, ...]:
     """Memories about these nodes, those of the target's own files first; a memory about another symbol is left out."""
     keys = {node.key for node in nodes}
     files = sorted({node.file for node in nodes if node.file})
-    kinds = frozenset(rule.name for rule in store.kinds if rule.name != "passage")
+    kinds = frozenset(rule.name for rule in reader.kinds if rule.name != "passage")
     found: list[Memory] = []
-    for start in range(0, len(files), MOST):
-        some = frozenset(files[start : start + MOST])
-        found += store.memories.page(Filter(files=some, kinds=kinds), limit=MOST).memories
+    for start in range(0, len(files), MAX_NODES):
+        some = frozenset(files[start : start + MAX_NODES])
+        found += reader.list(Filter(files=some, kinds=kinds), limit=MAX_NODES).memories
     fitting = [one for one in found if one.node is None or one.node.partition("@")[0] in keys or one.node in files]
     fitting.sort(key=lambda one: (not own.intersection(one.files), -one.confidence, one.id))
-    return tuple({one.id: one for one in fitting}.values())[:MOST_MEMORIES]
+    return tuple({one.id: one for one in fitting}.values())[:MAX_MEMORIES]
 
 
-def _notes(store: Store, walked: Walk[int]) -> tuple[str, ...]:
+def _notes(graph: Graph, walked: Walk[int], indexing_since: str | None) -> tuple[str, ...]:
     notes = []
-    if since := store.meta("code-indexing"):
-        notes.append(f"indexing is in progress since {since}: the answer may be incomplete")
+    if indexing_since:
+        notes.append(f"indexing is in progress since {indexing_since}: the answer may be incomplete")
     if walked.left_out:
         notes.append(f"{walked.left_out} more at the last level, and what lies behind them, were left out")
-    if stale := store.graph.stale():
+    if stale := graph.stale():
         notes.append(f"{stale} edges are being read again and were left out")
     return tuple(notes)
+
+
+# --- files that change together -------------------------------------------------------------------------------------
+
+INDIRECT = 0.3  # what is left of a dependent's strength when it is not a direct one
+
+
+def rank_related(graph: Graph, file: str, *, k: int) -> list[tuple[str, float]]:
+    """Files likely to change with one, most likely first: by the past, the graph, and what is being worked on."""
+    together = {other: weight for other, weight, _ in graph.cochanged([file])}
+    both = blend(graph_nearness(graph, file), together, graph.hot())
+    ranked = sorted(both.items(), key=lambda item: (-item[1], item[0]))
+    return [(name, round(weight, 4)) for name, weight in ranked if name != file][:k]
+
+
+def graph_nearness(graph: Graph, file: str) -> dict[str, float]:
+    """How near other files are by the graph: those that depend on it, and those it needs."""
+    up = find_reach(graph, file, direction="dependents", depth=2, limit=2 * MAX_NODES)
+    down = find_reach(graph, file, direction="dependencies", depth=1, limit=2 * MAX_NODES)
+    near = {one.file: one.strength if one.depth == 1 else INDIRECT * one.strength for one in up.files}
+    for one in down.files:
+        near[one.file] = near.get(one.file, 0.0) + one.strength
+    return near

@@ -6,25 +6,26 @@ only from then on. Whoever is killed in between loses nothing but time: the next
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
+from typing import cast
 
 from recollect.code.languages import language_of
-from recollect.code.outline import Outline, from_json
-from recollect.code.passages import cut, document_of
-from recollect.code.resolve.calls import named_in, resolve
+from recollect.code.outline import SCOPES_ONLY, Chunk, Outline, read_outline
+from recollect.code.resolve.edges import STRUCTURAL, WEIGHTS, Resolved, defined_names, resolve_file
 from recollect.code.resolve.names import Names
 from recollect.code.resolve.tree import Named, Target, Tree, stem_of
-from recollect.code.survey import MANIFEST, Survey, glance, survey
+from recollect.code.survey import MANIFEST, Survey, survey_files, survey_tree
 from recollect.code.workers import Parsed, Unparsed, Wanted, Workers
-from recollect.code.write import beyond_names, folders_of, keys_of, nodes_of, put_resolved, shape_of
-from recollect.core.ports import Identity
+from recollect.core.drafts import Draft
+from recollect.core.records import ChunkType, Span
+from recollect.core.scope import Source
 from recollect.files.walk import Found
-from recollect.remember.act import ActContext
-from recollect.remember.passages import Cut, replace_passages
-from recollect.store.graph import FileRow
-from recollect.store.store import Store
+from recollect.remember.passages import Cut
+from recollect.remember.writer import Writer
+from recollect.store.graph import EdgeRow, FileRow, Graph, Node
 
 Progress = Callable[[str, int, int], None]
 
@@ -69,45 +70,43 @@ class _Read:
     def outline(self, path: str) -> Outline | None:
         if path in self.whole:
             return self.whole[path]
-        return from_json(self.packed[path]) if path in self.packed else None
+        return read_outline(self.packed[path]) if path in self.packed else None
 
 
-def quiet(stage: str, done: int, total: int) -> None:
+def no_progress(stage: str, done: int, total: int) -> None:
     """Progress that nobody watches."""
 
 
-def index(
+def index_tree(
     root: Path,
-    store: Store,
-    hand: ActContext,
+    graph: Graph,
+    writer: Writer,
     *,
-    identity: Identity,
     workers: Workers,
     full: bool = False,
     only: Sequence[str] | None = None,
     passages: bool = True,
-    progress: Progress = quiet,
+    progress: Progress = no_progress,
 ) -> Indexed:
     """Bring graph and passages in step with the files below `root`. What cannot be read is reported, not raised.
 
     `only` these files may have changed, as an editor or a watcher knows; the rest of the tree is not looked at.
     """
-    graph = store.graph
     known = graph.files()
-    seen = (glance(root, known, only) if only is not None else None) or survey(root, known, thorough=full)
+    seen = (survey_files(root, known, only) if only is not None else None) or survey_tree(root, known, thorough=full)
     suspect = [one.relative for one in seen.changed if one.relative in known]
     if suspect or seen.gone:
-        with store.engine.write():
+        with writer.transaction():
             graph.mark_stale([*suspect, *seen.gone])
     read = _Read(skipped=[(one.relative, one.reason) for one in seen.skipped])
-    keeper = _Keeper(store, hand, identity, enabled=passages)
+    keeper = _Keeper(writer, enabled=passages)
     places = {one.relative: one for one in seen.changed}
     for number, one in enumerate(workers.parse([_wanted(found) for found in seen.changed], chunks=passages), start=1):
-        _take(one, places[one.file], known.get(one.file), read, keeper, full=full)
+        _sort_in(one, places[one.file], known.get(one.file), read, keeper, full=full)
         progress("parsed", number, len(places))
     keeper.finish(seen.gone)
     read.passages = keeper.added
-    count = _write(root, store, seen, known, read, full=full, progress=progress)
+    count = _write(root, graph, writer, seen, known, read, full=full, progress=progress)
     return _report(seen, known, read, count)
 
 
@@ -115,7 +114,7 @@ def _wanted(found: Found) -> Wanted:
     return Wanted(found.relative, found.path, language_of(found.relative) or "")
 
 
-def _take(
+def _sort_in(
     one: Parsed | Unparsed, place: Found, before: FileRow | None, read: _Read, keeper: _Keeper, *, full: bool
 ) -> None:
     """Sort one answer of the workers in, and hand its chunks on."""
@@ -123,9 +122,9 @@ def _take(
     if isinstance(one, Unparsed):
         read.skipped.append((one.file, one.reason))
         read.rows[one.file] = FileRow(one.file, language, "", place.mtime_ns, place.size, one.reason)
-        keeper.keep(Cut(document_of(one.file), ()))
+        keeper.keep(Cut(document_name(one.file), ()))
         return
-    row = FileRow(one.file, language, one.digest, place.mtime_ns, place.size, "", shape_of(one.outline))
+    row = FileRow(one.file, language, one.digest, place.mtime_ns, place.size, "", hash_shape(one.outline))
     if before is not None and before.digest == one.digest and not before.reason and not full:
         read.same.append(row)
         return
@@ -133,15 +132,14 @@ def _take(
     read.packed[one.file] = one.outline.to_json()
     if len(read.whole) < _KEPT:
         read.whole[one.file] = one.outline
-    keeper.keep(cut(one.file, one.chunks, screened=one.clean))
+    keeper.keep(build_passages(one.file, one.chunks, screened=one.clean))
 
 
 class _Keeper:
     """Keeps passages in transactions of a fair size."""
 
-    def __init__(self, store: Store, hand: ActContext, identity: Identity, *, enabled: bool) -> None:
-        self._store, self._hand, self._identity = store, hand, identity
-        self._enabled = enabled
+    def __init__(self, writer: Writer, *, enabled: bool) -> None:
+        self._writer, self._enabled = writer, enabled
         self._waiting: list[Cut] = []
         self.added = 0
 
@@ -152,19 +150,20 @@ class _Keeper:
 
     def finish(self, gone: Sequence[str]) -> None:
         for path in gone:
-            self.keep(Cut(document_of(path), ()))
+            self.keep(Cut(document_name(path), ()))
         self._flush()
 
     def _flush(self) -> None:
         if self._waiting and self._enabled:
-            kept = replace_passages(self._waiting, self._store, self._hand, identity=self._identity)
-            self.added += sum(one.added for one in kept)
+            kept = self._writer.replace_passages(self._waiting)
+            self.added += sum(replaced.added for replaced in kept)
         self._waiting = []
 
 
 def _write(
     root: Path,
-    store: Store,
+    graph: Graph,
+    writer: Writer,
     seen: Survey,
     known: dict[str, FileRow],
     read: _Read,
@@ -173,8 +172,7 @@ def _write(
     progress: Progress,
 ) -> int:
     """The graph in one transaction: nobody sees half of it. How many files were resolved."""
-    graph = store.graph
-    with store.engine.write():
+    with writer.transaction():
         graph.mark_fresh([row.path for row in read.same])
         graph.touch(read.same)
         graph.put_files((row, None) for row in seen.rules)
@@ -182,38 +180,38 @@ def _write(
         if not read.rows and not seen.gone and not ruled:
             return 0
         many = full or ruled or len(read.rows) > _MANY
-        affected = set() if many else _affected(store, known, read, seen.gone)
+        affected = set() if many else _affected(graph, known, read, seen.gone)
         graph.drop_files(seen.gone)
         graph.put_files((row, read.packed.get(path)) for path, row in read.rows.items())
-        graph.put_nodes(folders_of(read.rows))
+        graph.put_nodes(list_folders(read.rows))
         for path in read.rows:
-            graph.replace_nodes(path, nodes_of(path, read.outline(path)))
+            graph.replace_nodes(path, list_nodes(path, read.outline(path)))
         files = {path: row.language for path, row in {**known, **read.rows}.items() if not row.reason}
         files = {path: language for path, language in files.items() if path not in set(seen.gone)}
         todo = sorted(files) if many else sorted((affected | set(read.rows)) & set(files))
         skipped = [path for path, row in read.rows.items() if row.reason]
         graph.drop_edges(graph.by_key([*todo, *skipped]).values())
         _resolve(
-            Tree(files, _loader(store, read), _namer(store, files), _reader(root), seen.manifests),
-            store,
+            Tree(files, _loader(graph, read), _namer(graph, files), _reader(root), seen.manifests),
+            graph,
             todo,
             progress,
         )
         return len(todo)
 
 
-def _resolve(tree: Tree, store: Store, todo: Sequence[str], progress: Progress) -> None:
+def _resolve(tree: Tree, graph: Graph, todo: Sequence[str], progress: Progress) -> None:
     names = Names(tree)
-    numbers = store.graph.numbers() if len(todo) > _MANY else {}
+    numbers = graph.numbers() if len(todo) > _MANY else {}
     for done, some in enumerate(_slices(todo, _RESOLVED)):
-        resolved = {path: resolve(path, tree, names) for path in some}
-        unknown = [key for key in keys_of(resolved) if key not in numbers]
-        numbers.update(store.graph.by_key(unknown))
-        put_resolved(store.graph, resolved, numbers)
+        resolved = {path: resolve_file(path, tree, names) for path in some}
+        unknown = [key for key in list_keys(resolved) if key not in numbers]
+        numbers.update(graph.by_key(unknown))
+        write_edges(graph, resolved, numbers)
         progress("resolved", min((done + 1) * _RESOLVED, len(todo)), len(todo))
 
 
-def _affected(store: Store, known: dict[str, FileRow], read: _Read, gone: Iterable[str]) -> set[str]:
+def _affected(graph: Graph, known: dict[str, FileRow], read: _Read, gone: Iterable[str]) -> set[str]:
     """The files, beside those that changed, whose edges may be other ones now."""
     names: set[str] = set()
     files: list[str] = []
@@ -221,15 +219,15 @@ def _affected(store: Store, known: dict[str, FileRow], read: _Read, gone: Iterab
         before, now = known.get(path), read.rows.get(path)
         if before is not None and now is not None and before.shape == now.shape and before.reason == now.reason:
             continue
-        old = _stored(store, path)
+        old = _stored(graph, path)
         new = read.outline(path)
-        if old is None or new is None or beyond_names(old) != beyond_names(new) or _changed_kind(old, new):
+        if old is None or new is None or visible_facts(old) != visible_facts(new) or _changed_kind(old, new):
             files.append(path)
-        names |= (named_in(old) if old else set()) ^ (named_in(new) if new else set())
+        names |= (defined_names(old) if old else set()) ^ (defined_names(new) if new else set())
         if before is None or now is None or before.reason != now.reason:  # a module of that name appeared or went
             names |= {stem_of(path), *path.split("/")[:-1]}
         names |= {outside for one in (old, new) if one for _, outside in one.exports}
-    return (store.graph.depending(files) | store.graph.looking_for(names)) - set(gone)
+    return (graph.depending(files) | graph.looking_for(names)) - set(gone)
 
 
 def _changed_kind(old: Outline, new: Outline) -> bool:
@@ -238,23 +236,23 @@ def _changed_kind(old: Outline, new: Outline) -> bool:
     return any(before.get(one.name, (one.type, one.returns)) != (one.type, one.returns) for one in new.symbols)
 
 
-def _stored(store: Store, path: str) -> Outline | None:
-    text = store.graph.outline(path)
-    return None if text is None else from_json(text)
+def _stored(graph: Graph, path: str) -> Outline | None:
+    text = graph.outline(path)
+    return None if text is None else read_outline(text)
 
 
-def _loader(store: Store, read: _Read) -> Callable[[str], Outline | None]:
-    return lambda path: read.outline(path) if path in read.rows else _stored(store, path)
+def _loader(graph: Graph, read: _Read) -> Callable[[str], Outline | None]:
+    return lambda path: read.outline(path) if path in read.rows else _stored(graph, path)
 
 
-def _namer(store: Store, files: dict[str, str]) -> Callable[[str], Sequence[Named]]:
+def _namer(graph: Graph, files: dict[str, str]) -> Callable[[str], Sequence[Named]]:
     known: dict[str, list[Named]] = {}
 
     def named(name: str) -> Sequence[Named]:
         if name not in known:
             known[name] = [
                 Named(Target(node.file, node.key[len(node.file) + 1 :]), node.type, files.get(node.file, ""))
-                for node in store.graph.named(name)
+                for node in graph.named(name)
                 if node.type != "file"
             ]
         return known[name]
@@ -298,3 +296,120 @@ def _report(seen: Survey, known: dict[str, FileRow], read: _Read, resolved: int)
         skipped=tuple(sorted(read.skipped)),
         languages=tuple(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
     )
+
+
+# --- passages -------------------------------------------------------------------------------------------------------
+
+PASSAGE_CONFIDENCE = 0.8  # where passages begin
+_MAX_NAME_CHARS = 900  # characters of a name that is kept; longer ones are machine-made
+
+
+def document_name(path: str) -> str:
+    """The name of a source file among the documents."""
+    return f"code:{path}"
+
+
+def build_passages(path: str, chunks: Sequence[Chunk], *, screened: bool) -> Cut:
+    """All passages of one file. Lines are in the span; the context names file and symbol, so that it holds when lines
+    move and an unchanged passage keeps its row and its vectors."""
+    return Cut(
+        document_name(path), tuple(_passage_draft(path, one) for one in chunks if len(path) < _MAX_NAME_CHARS), screened
+    )
+
+
+def _passage_draft(path: str, one: Chunk) -> Draft:
+    name = one.name[:_MAX_NAME_CHARS]
+    module = path.rpartition("/")[0]
+    return Draft(
+        one.text.replace("\0", ""),
+        kind="passage",
+        confidence=PASSAGE_CONFIDENCE,
+        source=Source.MCP_AUTO,
+        files=(path,),
+        modules=(module,) if module else (),
+        node=f"{path}:{name}"[:_MAX_NAME_CHARS] if name else path,
+        span=Span(cast(ChunkType, one.type), one.start, one.end, f"{path} | {name}" if name else path),
+    )
+
+
+# --- outlines as rows of the graph ----------------------------------------------------------------------------------
+
+
+def list_nodes(path: str, outline: Outline | None) -> list[Node]:
+    """The file itself and its symbols. Symbols of one name are one node: the first tells where, all tell what."""
+    lines = max((symbol.end for symbol in outline.symbols), default=0) if outline else 0
+    found = {path: Node(path, "file", path.rpartition("/")[2], path, 1, lines)}
+    for symbol in outline.symbols if outline else ():
+        if symbol.type in SCOPES_ONLY:
+            continue
+        key = f"{path}:{symbol.name}"
+        known = found.get(key)
+        if known is None:
+            name = symbol.name.rpartition(".")[2]
+            found[key] = Node(key, symbol.type, name, path, symbol.start, symbol.end, symbol.digest)
+        else:
+            both = blake2b(f"{known.digest}{symbol.digest}".encode(), digest_size=8).hexdigest()
+            found[key] = known._replace(digest=both)
+    return list(found.values())
+
+
+def list_folders(paths: Iterable[str]) -> list[Node]:
+    """The folders that hold some files, and those above them. The root is "./"."""
+    found: dict[str, Node] = {}
+    for path in paths:
+        parts = path.split("/")[:-1]
+        for depth in range(len(parts) + 1):
+            key = "/".join(parts[:depth]) + "/" if depth else "./"
+            found.setdefault(key, Node(key, "directory", parts[depth - 1] if depth else ".", ""))
+    return list(found.values())
+
+
+def hash_shape(outline: Outline) -> str:
+    """A digest of all that resolving other files can depend on; moving lines and editing bodies leave it alone."""
+    seen = blake2b(digest_size=8)
+    for symbol in outline.symbols:
+        seen.update(repr((symbol.name, symbol.type, symbol.parent, symbol.returns)).encode("utf-8", "surrogatepass"))
+    seen.update(repr(visible_facts(outline)).encode("utf-8", "surrogatepass"))
+    return seen.hexdigest()
+
+
+def visible_facts(outline: Outline) -> tuple[object, ...]:
+    """What others can depend on beside the symbols: told by name, because places move when symbols come and go."""
+
+    def name(place: int) -> str:
+        return outline.symbols[place].name if place >= 0 else ""
+
+    typed = [one for one in outline.variables if one.scope < 0 or one.field or one.name.startswith(("self.", "this."))]
+    return (
+        [one._replace(scope=0) for one in outline.imports],
+        [(name(one.symbol), one.name, one.relation) for one in outline.bases],
+        [(name(one.scope), *one[1:]) for one in typed],
+        outline.exports,
+        outline.package,
+    )
+
+
+def write_edges(graph: Graph, resolved: Mapping[str, Resolved], numbers: dict[str, int]) -> None:
+    """Write what some files depend on. `numbers` of nodes from outside are added as they are met."""
+    outside = sorted({name for one in resolved.values() for name in one.outside})
+    new = [f"external:{name}" for name in outside if f"external:{name}" not in numbers]
+    if new:
+        graph.put_nodes([Node(key, "external", key.partition(":")[2], "") for key in new])
+        numbers.update(graph.by_key(new))
+    edges: list[EdgeRow] = []
+    owners: list[int] = []
+    wants: list[tuple[str, int]] = []
+    for path, one in resolved.items():
+        owner = numbers[path]
+        for (source, target, type), confidence in one.edges.items():
+            layer = "structural" if type in STRUCTURAL else "semantic"
+            edges.append(EdgeRow(source, target, type, WEIGHTS[type], round(confidence, 4), layer))
+            owners.append(owner)
+        wants += [(name, owner) for name in one.wants]
+    graph.put_edges(edges, owners, numbers)
+    graph.put_wants(wants)
+
+
+def list_keys(resolved: Mapping[str, Resolved]) -> Sequence[str]:
+    """Every node that some resolved files speak of, themselves included."""
+    return list({key for one in resolved.values() for edge in one.edges for key in edge[:2]} | set(resolved))

@@ -62,7 +62,7 @@ class GrammarMissing(Exception):
 
 
 @cache
-def grammar(name: str) -> Grammar:
+def load_grammar(name: str) -> Grammar:
     """The grammar of a language. Loaded once, when its first file is met."""
     language = LANGUAGES[name]
     try:
@@ -75,9 +75,9 @@ def grammar(name: str) -> Grammar:
 
 
 @cache
-def query(name: str) -> Query:
+def load_query(name: str) -> Query:
     """What is asked of a tree of this language."""
     from tree_sitter import Query
 
     texts = [(files("recollect.code") / "queries" / f"{one}.scm").read_text("utf-8") for one in LANGUAGES[name].queries]
-    return Query(grammar(name), "\n".join(texts))
+    return Query(load_grammar(name), "\n".join(texts))

@@ -1,16 +1,25 @@
 """The module map: which folders hold what, what each needs, how they lie above one another, where programs begin.
 
-Derived from the graph alone. Layers are by depth of dependence: what nothing needs is on top; a circle is one layer.
+Derived from the graph alone; a language model may add to it. Layers are by depth of dependence: what nothing needs is
+on top; a circle is one layer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from recollect.code.impact import is_test
-from recollect.store.graph import Node
-from recollect.store.store import Store
+from recollect.code.resolve.edges import SEMANTIC, WEIGHTS
+from recollect.core.tokens import estimate_tokens
+from recollect.remember.writer import Writer
+from recollect.store.graph import EdgeRow, Graph, Node
+
+if TYPE_CHECKING:
+    from recollect.models.port import LanguageModel
 
 _ROLES = {
     "interface": ("cli", "api", "routes", "views", "controllers", "handlers", "web", "http", "ui", "cmd", "bin"),
@@ -44,24 +53,23 @@ class ModuleMap:
     edges: int
 
 
-def module_map(store: Store) -> ModuleMap:
+def module_map(graph: Graph) -> ModuleMap:
     """The map of what was indexed, top layer first."""
-    graph = store.graph
     rows = {path: row for path, row in graph.files().items() if not row.reason}
     needs: dict[str, dict[str, float]] = {}
     for source, target, _, weight in graph.between_files():
-        a, b = folder(source), folder(target)
+        a, b = module_path(source), module_path(target)
         if a != b:
             needs.setdefault(a, {})[b] = needs.setdefault(a, {}).get(b, 0.0) + weight
     sizes: dict[str, int] = {}
     for path in rows:
-        sizes[folder(path)] = sizes.get(folder(path), 0) + 1
+        sizes[module_path(path)] = sizes.get(module_path(path), 0) + 1
     folders = sorted(sizes)
-    layers = layered({one: sorted(needs.get(one, ())) for one in folders})
+    layers = assign_layers({one: sorted(needs.get(one, ())) for one in folders})
     symbols: dict[str, int] = {}
-    for node in _symbols(store, list(rows)):
-        symbols[folder(node.file)] = symbols.get(folder(node.file), 0) + 1
-    entries = _entries(store, folders)
+    for node in _symbols(graph, list(rows)):
+        symbols[module_path(node.file)] = symbols.get(module_path(node.file), 0) + 1
+    entries = _entries(graph, folders)
     needed_by: dict[str, list[str]] = {}
     for one, others in sorted(needs.items()):
         for other in others:
@@ -87,7 +95,7 @@ def module_map(store: Store) -> ModuleMap:
     return ModuleMap(tuple(sorted(modules, key=lambda m: (-m.layer, m.path))), tuple(ranked), files, nodes, edges)
 
 
-def folder(path: str) -> str:
+def module_path(path: str) -> str:
     head, slash, _ = path.rpartition("/")
     return head + slash or "./"
 
@@ -103,9 +111,9 @@ def role_of(path: str) -> str:
     return ""
 
 
-def layered(needs: Mapping[str, Sequence[str]]) -> dict[str, int]:
+def assign_layers(needs: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """For each name its height above those that need nothing; names in a circle share one. No recursion."""
-    groups = _circles(needs)
+    groups = _cycles(needs)
     group_of = {name: number for number, group in enumerate(groups) for name in group}
     heights: dict[int, int] = {}
     for number, group in enumerate(groups):  # those that are needed come first
@@ -119,7 +127,7 @@ def layered(needs: Mapping[str, Sequence[str]]) -> dict[str, int]:
     return {name: heights[number] for name, number in group_of.items()}
 
 
-def _circles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
+def _cycles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Strongly connected names, the needed ones first (Tarjan's algorithm, with a stack of its own)."""
     order: dict[str, int] = {}
     low: dict[str, int] = {}
@@ -153,13 +161,12 @@ def _circles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
     return groups
 
 
-def _symbols(store: Store, files: Sequence[str]) -> list[Node]:
-    return [node for node in store.graph.in_files(files).values() if node.type != "file"]
+def _symbols(graph: Graph, files: Sequence[str]) -> list[Node]:
+    return [node for node in graph.in_files(files).values() if node.type != "file"]
 
 
-def _entries(store: Store, folders: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _entries(graph: Graph, folders: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The files that begin something in each folder, by the semantic layer."""
-    graph = store.graph
     ids = {id: key for key, id in graph.by_key(folders).items()}
     found: dict[str, list[str]] = {}
     touching = [(near, far) for near, far, type, _ in graph.into(list(ids)) if type == "is_entrypoint_for"]
@@ -167,3 +174,82 @@ def _entries(store: Store, folders: Sequence[str]) -> dict[str, tuple[str, ...]]
     for near, far in touching:
         found.setdefault(ids[near], []).append(nodes[far].key)
     return {name: tuple(sorted(set(keys))) for name, keys in found.items()}
+
+
+# --- the semantic layer by a language model -------------------------------------------------------------------------
+
+MOST_NODES = 120  # of one module shown to the model
+MOST_USES = 200
+ANSWER = 1_500  # tokens of one answer
+SUREST = 0.8  # a model is never as sure as a parser
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """What a run over the modules gave."""
+
+    modules: int
+    edges: int
+    refused: int  # answers about nodes or types that do not exist
+    tokens: int  # spent, estimated
+    left: int  # modules the budget did not reach
+
+
+def analyse_modules(graph: Graph, writer: Writer, model: LanguageModel, *, budget: int) -> Analysed:
+    """Ask the model about each module, the most depended on first, until the budget (tokens) is spent.
+
+    Without a model the layer holds only what custom tells (see `resolve/edges`). What a model says about nodes that do
+    not exist is dropped and counted.
+    """
+    prompt = (files("recollect.code") / "prompts" / "semantic.txt").read_text("utf-8")
+    todo = _rank_modules(module_map(graph))
+    edges = refused = spent = done = 0
+    for path in todo:
+        asked = _build_prompt(graph, path, prompt)
+        cost = estimate_tokens(asked) + ANSWER
+        if spent + cost > budget:
+            break
+        answer = model.text(asked, most=ANSWER).text
+        spent += estimate_tokens(asked) + estimate_tokens(answer)
+        kept, dropped = _write_relations(graph, writer, answer)
+        edges, refused, done = edges + kept, refused + dropped, done + 1
+    return Analysed(done, edges, refused, spent, len(todo) - done)
+
+
+def _rank_modules(map: ModuleMap) -> list[str]:
+    fitting = [one for one in map.modules if one.role not in ("tests", "docs")]
+    return [one.path for one in sorted(fitting, key=lambda one: (-len(one.needed_by), one.path))]
+
+
+def _build_prompt(graph: Graph, path: str, prompt: str) -> str:
+    paths = [file for file, row in graph.files().items() if module_path(file) == path and not row.reason]
+    nodes = dict(list(graph.in_files(paths).items())[:MOST_NODES])
+    uses = [one for one in graph.out_of(sorted(nodes)) if one[1] in nodes][:MOST_USES]
+    listed = "\n".join(f"{node.key} ({node.type})" for node in nodes.values())
+    used = "\n".join(f"{nodes[near].key} {type} {nodes[far].key}" for near, far, type, _ in uses)
+    return prompt.replace("{module}", path).replace("{nodes}", listed).replace("{uses}", used)
+
+
+def _write_relations(graph: Graph, writer: Writer, answer: str) -> tuple[int, int]:
+    """Write the relations that name real nodes; how many were, and how many were refused."""
+    said = list(_read_relations(answer))
+    numbers = graph.by_key({key for source, _, target, _ in said for key in (source, target)})
+    good = [
+        EdgeRow(source, target, type, WEIGHTS[type], min(SUREST, confidence), "semantic", "llm")
+        for source, type, target, confidence in said
+        if type in SEMANTIC and source in numbers and target in numbers and source != target
+    ]
+    owner = graph.by_key([one.source.partition(":")[0] for one in good])
+    with writer.transaction():
+        graph.put_edges(good, [owner.get(one.source.partition(":")[0], 0) for one in good], numbers)
+    return len(good), len(said) - len(good)
+
+
+def _read_relations(answer: str) -> Iterator[tuple[str, str, str, float]]:
+    for line in answer.splitlines()[:50]:
+        try:
+            value = json.loads(line)
+            confidence = float(value.get("confidence", 0.5))
+            yield str(value["source"]), str(value["type"]), str(value["target"]), max(0.0, min(1.0, confidence))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue

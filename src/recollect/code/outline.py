@@ -1,4 +1,4 @@
-"""What parsing one file tells: its symbols, imports, calls, bases and the types that syntax gives away. Values only.
+"""What parsing one file tells: its symbols, imports, calls, bases, types that syntax gives away; and its chunks. Pure.
 
 An outline travels between processes and rests in the store as JSON, so it is made of plain tuples of plain values.
 """
@@ -6,6 +6,7 @@ An outline travels between processes and rests in the store as JSON, so it is ma
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -91,11 +92,11 @@ class Outline:
         )  # fmt: skip
 
 
-def from_json(text: str | bytes) -> Outline:
-    return from_plain(json.loads(text))
+def read_outline(text: str | bytes) -> Outline:
+    return build_outline(json.loads(text))
 
 
-def from_plain(value: list[Any]) -> Outline:
+def build_outline(value: list[Any]) -> Outline:
     language, symbols, imports, calls, bases, variables, uses, exports, package, main, broken = value
     return Outline(
         language,
@@ -110,3 +111,91 @@ def from_plain(value: list[Any]) -> Outline:
         main,
         broken,
     )
+
+
+# --- chunks ---------------------------------------------------------------------------------------------------------
+
+WHOLE_CLASS = 60  # lines up to which a class reads best in one piece
+MODULE_LINES = 100  # lines of a chunk that no boundary ends
+MAX_CHUNK_BYTES = 60_000  # of one chunk: a longer body is data, and is cut by lines after all
+
+
+class Chunk(NamedTuple):
+    """Some lines of a file, counted from 1, both ends included."""
+
+    type: str  # function, class or module
+    name: str  # the symbol, or nothing
+    start: int
+    end: int
+    text: str
+
+
+def split_chunks(source: str, outline: Outline) -> list[Chunk]:
+    """All lines of a file that hold anything, each in exactly one chunk, cut at function and class boundaries.
+
+    A small class is one chunk; of a larger one each method is a chunk of its own and the rest of the class another.
+    What belongs to no symbol is cut into module chunks, as is a file without symbols. No body is ever cut.
+    """
+    lines = source.split("\n")
+    owner = _owners(len(lines), outline)
+    found: list[Chunk] = []
+    for symbol, start, end in _runs(owner):
+        name, type = ("", "module") if symbol is None else (symbol.name, _chunk_type(symbol))
+        whole = symbol is not None and end - start < len(lines)
+        for first, last in _split_long(lines, start, end, whole=whole):
+            text = "\n".join(lines[first - 1 : last])
+            if text.strip():
+                found.append(Chunk(type, name, first, last, text))
+    return found
+
+
+def _owners(count: int, outline: Outline) -> list[Symbol | None]:
+    """For each line the symbol whose chunk it goes into."""
+    owner: list[Symbol | None] = [None] * (count + 1)
+    for symbol in outline.symbols:  # the outer ones come first
+        if _is_chunk(symbol, outline.symbols):
+            last = min(symbol.end, count)
+            owner[symbol.start : last + 1] = [symbol] * max(0, last + 1 - symbol.start)
+    return owner[1:]
+
+
+def _is_chunk(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
+    """Whether a symbol gets a chunk of its own: not inside a function, nor inside a small class."""
+    above = symbol.parent
+    while above >= 0:
+        around = symbols[above]
+        if around.type in ("function", "method") or not _is_opened(around):
+            return False
+        above = around.parent
+    return (symbol.type not in SCOPES_ONLY and symbol.type != "module") or not _is_opened(symbol)
+
+
+def _is_opened(symbol: Symbol) -> bool:
+    """Whether the inside of a symbol is cut further."""
+    return symbol.type in ("space", "module") or symbol.end - symbol.start >= WHOLE_CLASS
+
+
+def _chunk_type(symbol: Symbol) -> str:
+    return "function" if symbol.type in ("function", "method") else "class"
+
+
+def _runs(owner: Sequence[Symbol | None]) -> Iterator[tuple[Symbol | None, int, int]]:
+    """Lines of one owner that follow one another."""
+    start = 0
+    for place in range(1, len(owner) + 1):
+        if place == len(owner) or owner[place] is not owner[start]:
+            yield owner[start], start + 1, place
+            start = place
+
+
+def _split_long(lines: Sequence[str], start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int]]:
+    """Where lines that belong together are cut: bodies nowhere unless they are enormous, other text every so often."""
+    limit = 10**9 if whole else MODULE_LINES
+    first, size = start, 0
+    for number in range(start, end + 1):
+        size += len(lines[number - 1]) + 1
+        if number - first + 1 >= limit or size > MAX_CHUNK_BYTES:
+            yield first, number
+            first, size = number + 1, 0
+    if first <= end:
+        yield first, end

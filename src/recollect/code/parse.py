@@ -12,9 +12,8 @@ from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeAlias
 
-from recollect.code.languages import grammar, query
+from recollect.code.languages import load_grammar, load_query
 from recollect.code.outline import Base, Call, Import, Outline, Symbol, Use, Variable
-from recollect.code.uses import read_use
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -34,7 +33,7 @@ _REQUIRES = frozenset({"require", "require_relative"})
 def _parser(language: str) -> Parser:
     from tree_sitter import Parser
 
-    return Parser(grammar(language))
+    return Parser(load_grammar(language))
 
 
 def parse(source: bytes, language: str) -> Outline:
@@ -45,7 +44,7 @@ def parse(source: bytes, language: str) -> Outline:
     root = tree.root_node
     reading = _Reading(source, language)
     reading.outline.broken = root.has_error
-    for _, captures in QueryCursor(query(language)).matches(root):
+    for _, captures in QueryCursor(load_query(language)).matches(root):
         reading.take(captures)
     return reading.finish()
 
@@ -291,7 +290,7 @@ def _imports(words: Mapping[str, str]) -> list[Import]:
     local = words.get("import.alias", "")
     match words:
         case {"import.use": tree} | {"export.use": tree}:
-            return read_use(tree, public="export.use" in words)
+            return read_use_tree(tree, public="export.use" in words)
         case {"import.mod": name}:
             return [Import("mod", name, local=name)]
         case {"import.system": name}:
@@ -353,3 +352,55 @@ class _Finder:
         while place >= 0 and self._spans[place][1] <= at:
             place = self.parents[place]
         return place
+
+
+# --- Rust's `use` trees ---------------------------------------------------------------------------------------------
+
+_TOKEN = re.compile(r"::|[{},*]|\bas\b|(?:r#)?\w+")
+_MAX_NAMES = 2_000  # names in one tree
+
+
+def read_use_tree(tree: str, *, public: bool = False) -> list[Import]:
+    """`a::{b as c, d::*}` as one import for each leaf: a::b called c, everything of a::d. No recursion."""
+    found: list[Import] = []
+    prefixes: list[list[str]] = [[]]
+    path: list[str] = []
+    local = ""
+    renamed = False
+
+    def end_leaf() -> None:
+        nonlocal path, local, renamed
+        if path:
+            found.append(_use_import(prefixes[-1] + path, local, public))
+        path, local, renamed = [], "", False
+
+    for token in _TOKEN.findall(tree):
+        if len(found) >= _MAX_NAMES:
+            break
+        if token == "{":
+            prefixes.append(prefixes[-1] + path)
+            path = []
+        elif token == "}":
+            end_leaf()
+            if len(prefixes) > 1:
+                prefixes.pop()
+            path = []
+        elif token == ",":
+            end_leaf()
+        elif token == "as":
+            renamed = True
+        elif token != "::":
+            if renamed:
+                local = token
+            else:
+                path.append(token.removeprefix("r#"))
+    end_leaf()
+    return found
+
+
+def _use_import(path: list[str], local: str, public: bool) -> Import:
+    if path[-1] == "*":
+        return Import("all", "::".join(path[:-1]), public=public)
+    if path[-1] == "self" and len(path) > 1:
+        path = path[:-1]
+    return Import("use", "::".join(path[:-1]), path[-1], local or path[-1], public)

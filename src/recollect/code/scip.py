@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.code.weights import WEIGHTS
+from recollect.code.resolve.edges import WEIGHTS
 from recollect.core.errors import BadScip
-from recollect.store.graph import EdgeRow, Node
-from recollect.store.store import Store
+from recollect.remember.writer import Writer
+from recollect.store.graph import EdgeRow, Graph, Node
 
 _DEFINITION, _IMPORT = 0x1, 0x2  # symbol roles
 _MOST_BYTES = 1_000_000_000
@@ -144,10 +144,9 @@ def _text(data: memoryview) -> str:
 # --- into the graph ------------------------------------------------------------------------------------------------
 
 
-def import_scip(path: Path, store: Store, *, below: str = "") -> Imported:
+def import_scip(path: Path, graph: Graph, writer: Writer, *, below: str = "") -> Imported:
     """Let an index confirm, complete and correct the edges of the files it covers. `below`: where its paths begin."""
     documents = [Document(below + one.path, one.occurrences, one.implements) for one in read_index(path)]
-    graph = store.graph
     nodes = graph.in_files([one.path for one in documents])
     files = _Files(nodes)
     defined: dict[str, int] = {}
@@ -161,8 +160,8 @@ def import_scip(path: Path, store: Store, *, below: str = "") -> Imported:
     edges: dict[tuple[int, int], tuple[str, int]] = {}
     for document in known:
         edges |= _edges(document, files, defined)
-    with store.engine.write():
-        return _merged(store, documents, known, edges, nodes, files)
+    with writer.transaction():
+        return _merge_edges(graph, documents, known, edges, nodes, files)
 
 
 def _edges(document: Document, files: _Files, defined: dict[str, int]) -> dict[tuple[int, int], tuple[str, int]]:
@@ -181,15 +180,14 @@ def _edges(document: Document, files: _Files, defined: dict[str, int]) -> dict[t
     return found
 
 
-def _merged(
-    store: Store,
+def _merge_edges(
+    graph: Graph,
     documents: Sequence[Document],
     known: Sequence[Document],
     edges: dict[tuple[int, int], tuple[str, int]],
     nodes: dict[int, Node],
     files: _Files,
 ) -> Imported:
-    graph = store.graph
     owners = [number for one in known if (number := files.number(one.path)) is not None]
     there = {(near, far) for near, far, _, _ in graph.out_of(sorted(nodes))}
     confirmed = [pair for pair in edges if pair in there]

@@ -1,15 +1,18 @@
-"""What has changed in the source tree since it was last read. Reads names and times, no content."""
+"""What has changed in the source tree since it was last read, once or as people type. Reads names and times only."""
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
+from typing import TypeVar
 
 from recollect.code.languages import language_of
 from recollect.files.walk import Found, Skipped, walk
-from recollect.store.graph import FileRow
+from recollect.store.graph import FileRow, Graph
 
 # What others made: vendored, bundled and generated files say nothing about this project.
 NOT_OURS = (
@@ -33,11 +36,11 @@ class Survey:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def survey(root: Path, known: Mapping[str, FileRow], *, thorough: bool = False) -> Survey:
+def survey_tree(root: Path, known: Mapping[str, FileRow], *, thorough: bool = False) -> Survey:
     """Walk the tree. A file of the same size and time as before is taken as unchanged, unless `thorough`."""
     found = Survey()
     seen: set[str] = set()
-    for one in walk(root, extra_ignores=NOT_OURS, wanted=_wanted):
+    for one in walk(root, extra_ignores=NOT_OURS, wanted=_is_wanted):
         if isinstance(one, Skipped):
             found.skipped.append(one)
         elif language_of(one.relative) is None:
@@ -58,7 +61,7 @@ def survey(root: Path, known: Mapping[str, FileRow], *, thorough: bool = False) 
     return found
 
 
-def glance(root: Path, known: Mapping[str, FileRow], paths: Sequence[str]) -> Survey | None:
+def survey_files(root: Path, known: Mapping[str, FileRow], paths: Sequence[str]) -> Survey | None:
     """The same for a few files that are known already, without a walk; nothing when one of them is new."""
     found = Survey(manifests=[path for path, row in known.items() if row.reason == MANIFEST])
     for path in dict.fromkeys(paths):
@@ -78,10 +81,63 @@ def glance(root: Path, known: Mapping[str, FileRow], paths: Sequence[str]) -> Su
     return found
 
 
-def _wanted(relative: str) -> bool:
+def _is_wanted(relative: str) -> bool:
     name = relative.rpartition("/")[2]
     return language_of(relative) is not None or name in MANIFESTS or is_config(name)
 
 
 def is_config(name: str) -> bool:
     return name.startswith("tsconfig") and name.endswith(".json")
+
+
+# --- while people type ----------------------------------------------------------------------------------------------
+
+Result = TypeVar("Result")  # of an index
+
+DEBOUNCE = 0.5  # seconds of quiet before files are read: an editor writes several at once
+_SHARE = 10  # the pause is so many times as long as a look takes
+MIN_PAUSE = 0.25  # seconds
+
+Changes = frozenset[tuple[str, int, int]]
+
+
+def watch_tree(
+    root: Path,
+    graph: Graph,
+    mark_stale: Callable[[Sequence[str]], None],
+    reindex: Callable[[Sequence[str]], Result],
+    *,
+    stop: Event,
+    debounce: float = DEBOUNCE,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Result]:
+    """Yield what every index that a change brought about gave, until `stop` is set. Edges go stale at once.
+
+    Looking means comparing sizes and times, so it works on every file system, containers and network drives included.
+    The pause between two looks grows with what a look costs: watching never takes more than a small share of one core.
+    """
+    pending: Changes = frozenset()
+    quiet_since = clock()
+    while not stop.is_set():
+        began = clock()
+        now = find_changes(root, graph)
+        if now != pending:
+            stale = {path for path, _, _ in now - pending}
+            mark_stale(sorted(stale))
+            pending, quiet_since = now, clock()
+        elif pending and clock() - quiet_since >= debounce:
+            done = reindex(sorted({path for path, _, _ in pending}))
+            pending = find_changes(root, graph)
+            quiet_since = clock()
+            yield done
+        stop.wait(max(MIN_PAUSE, _SHARE * (clock() - began)) if not pending else MIN_PAUSE)
+
+
+def find_changes(root: Path, graph: Graph) -> Changes:
+    """What differs from the graph right now: (file, time, size); a file that is gone has neither."""
+    seen = survey_tree(root, graph.files())
+    return frozenset(
+        [(one.relative, one.mtime_ns, one.size) for one in seen.changed]
+        + [(one.path, one.mtime, one.size) for one in seen.rules]
+        + [(path, 0, 0) for path in seen.gone]
+    )

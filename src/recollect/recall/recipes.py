@@ -82,6 +82,15 @@ CHAIN_MOST = 5  # memories that may be added
 CHAIN_TOP = 3  # candidates whose files count as in play, besides those the asker names
 CHAIN_KINDS = frozenset({"gotcha", "pattern", "error_pattern"})
 
+# The code graph: which files are in play, which are their neighbours, and what a changed symbol leaves of a memory.
+COCHANGE_NEIGHBOUR = 0.25  # weight from which on files that change together count as neighbours
+NEIGHBOUR_STRENGTH = 0.4  # how much a neighbour of a file in play counts beside the file itself
+MAX_FILES_IN_PLAY = 40  # files in play, and neighbours of them, that are looked at
+MAX_NAMES_LOOKED_UP = 5  # names in a question that are looked up in the graph
+RECENT_IN_PLAY = 5  # memories whose files are in play when a structural question names none
+ANCHOR_CHANGED = 0.7  # what is left of a memory whose symbol reads otherwise now
+ANCHOR_GONE = 0.4  # and of one whose symbol is nowhere
+
 # --- recipes ------------------------------------------------------------------------------------------------------
 
 

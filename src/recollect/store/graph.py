@@ -64,6 +64,12 @@ class Graph:
         self._engine = engine
         self._project = project
 
+    _ANY = "select 1 from code_nodes limit 1"
+
+    def is_empty(self) -> bool:
+        """Whether no source tree was indexed."""
+        return self._engine.row(self._ANY) is None
+
     # --- files ----------------------------------------------------------------------------------------------------
 
     _FILES = "select path, language, digest, mtime, size, reason, shape from code_files order by path"

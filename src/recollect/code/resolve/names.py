@@ -9,8 +9,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recollect.code.outline import Import
-from recollect.code.resolve import go, others, python, rust, typescript
-from recollect.code.resolve.tree import Target, Tree, Typed, View, folder_of, outside
+from recollect.code.resolve.imports import (
+    find_in_namespaces,
+    find_ruby_constant,
+    go_files,
+    go_module,
+    go_package_name,
+    other_module,
+    python_absolute,
+    python_module,
+    python_submodule,
+    rust_child,
+    rust_parent,
+    rust_start,
+)
+from recollect.code.resolve.tree import Target, Tree, Typed, View, folder_of, outside_target
+from recollect.code.resolve.typescript import typescript_module
 
 _DEEPEST = 12  # re-exports, bases and types followed one after another
 _OWN = frozenset({"self", "cls", "this", "Self"})
@@ -61,24 +75,24 @@ class Names:
     def _find_module(self, one: Import, path: str) -> Target | None:
         match self._tree.files.get(path):
             case "python":
-                return python.module(one, path, self._tree)
+                return python_module(one, path, self._tree)
             case "typescript" | "tsx" | "javascript":
-                return typescript.module(one, path, self._tree)
+                return typescript_module(one, path, self._tree)
             case "go":
-                return go.module(one, path, self._tree)
+                return go_module(one, path, self._tree)
             case "rust":
                 return self._rust_module(one, path)
             case _:
-                return others.module(one, path, self._tree)
+                return other_module(one, path, self._tree)
 
     def imported(self, one: Import, path: str, depth: int = 0) -> Meaning | None:
         """What an import brings in: a module, or a name out of one. Something from outside is a meaning too."""
         if one.type == "mod":
-            child = rust.child(path, one.module, self._tree)
+            child = rust_child(path, one.module, self._tree)
             return None if child is None else Meaning(Target(child), SURE)
         module = self.module(one, path)
         if module is None:
-            return Meaning(outside(external_name(one, self._tree.files.get(path, ""))), SURE)
+            return Meaning(outside_target(external_name(one, self._tree.files.get(path, ""))), SURE)
         if not one.name:
             return Meaning(module, SURE)
         found = self.member(module, one.name, depth + 1)
@@ -89,13 +103,13 @@ class Names:
     def _rust_module(self, one: Import, path: str) -> Target | None:
         parts = [part for part in one.module.split("::") if part]
         if not parts:  # `use name;`: a crate or a module beside us
-            return (rust.start(path, one.name, self._tree) and Target(path)) or self._rust_child(path, one.name)
-        target = rust.start(path, parts[0], self._tree) or self._rust_sibling(path, parts[0])
+            return (rust_start(path, one.name, self._tree) and Target(path)) or self._rust_child(path, one.name)
+        target = rust_start(path, parts[0], self._tree) or self._rust_sibling(path, parts[0])
         for part in parts[1:]:
             if target is None:
                 return None
             if part == "super":
-                above = rust.parent(target.path, self._tree)
+                above = rust_parent(target.path, self._tree)
                 target = None if above is None else Target(above)
             elif part != "self":
                 found = self.member(target, part)
@@ -103,10 +117,10 @@ class Names:
         return target
 
     def _rust_child(self, path: str, name: str) -> Target | None:
-        return Target(path) if rust.child(path, name, self._tree) else None
+        return Target(path) if rust_child(path, name, self._tree) else None
 
     def _rust_sibling(self, path: str, name: str) -> Target | None:
-        child = rust.child(path, name, self._tree)
+        child = rust_child(path, name, self._tree)
         if child is not None:
             return Target(child)
         view = self._tree.view(path)
@@ -143,11 +157,11 @@ class Names:
     def _in_module(self, target: Target, name: str, depth: int) -> Meaning | None:
         tree = self._tree
         if target.is_folder:
-            for path in go.files_of(target, tree):
+            for path in go_files(target, tree):
                 view = tree.view(path)
                 if view is not None and view.symbol(name) is not None:
                     return Meaning(Target(path, name), SURE)
-            below = python.submodule(target, name, tree)
+            below = python_submodule(target, name, tree)
             return None if below is None else Meaning(below, SURE)
         view = tree.view(target.path)
         if view is None:
@@ -173,10 +187,10 @@ class Names:
         """A module below a module."""
         match view.outline.language:
             case "python":
-                found = python.submodule(Target(view.path), name, self._tree)
+                found = python_submodule(Target(view.path), name, self._tree)
                 return None if found is None else Meaning(found, SURE)
             case "rust":
-                child = rust.child(view.path, name, self._tree)
+                child = rust_child(view.path, name, self._tree)
                 return None if child is None else Meaning(Target(child), SURE)
             case _:
                 return None
@@ -272,8 +286,8 @@ class Names:
             return Meaning(Target(view.path, name), SURE)
         if (one := view.imported.get(name)) is not None and one.type != "side":
             if one.type == "module" and not one.local and view.outline.language == "python":
-                top = python.absolute(name, view.path, tree=self._tree)  # `import a.b` gives the name a
-                return Meaning(top or outside(name), SURE)
+                top = python_absolute(name, view.path, tree=self._tree)  # `import a.b` gives the name a
+                return Meaning(top or outside_target(name), SURE)
             return self.imported(one, view.path, depth + 1)
         if not alone and (known := view.variables.get((-1, name))) is not None:
             return self._typed(known, view, depth + 1)
@@ -292,7 +306,7 @@ class Names:
         place = view.class_around(scope)
         if place < 0:
             if view.outline.language == "rust" and name in ("self", "super"):
-                found = rust.start(view.path, name, self._tree)
+                found = rust_start(view.path, name, self._tree)
                 return None if found is None else Meaning(found, SURE)
             return None
         called = view.outline.symbols[place].name
@@ -352,16 +366,16 @@ class Names:
             case "go":
                 return self._go(name, view)
             case "rust":
-                found = rust.start(path, name, tree)
-                child = None if found else rust.child(path, name, tree)
+                found = rust_start(path, name, tree)
+                child = None if found else rust_child(path, name, tree)
                 inside = self._inline_module(name, view, scope)
                 best = inside or found or (Target(child) if child else None)
                 return None if best is None else Meaning(best, SURE)
             case "java" | "c_sharp":
                 beside = [p for p in tree.folders.get(folder_of(path), ()) if p != path]
-                return self._in_files(name, beside) or _sure(others.namespaced(name, view, tree))
+                return self._in_files(name, beside) or _sure(find_in_namespaces(name, view, tree))
             case "ruby":
-                return _sure(others.constant(name, view, scope, tree))
+                return _sure(find_ruby_constant(name, view, scope, tree))
             case "c" | "cpp":
                 included = [found.path for one in view.outline.imports if (found := self.module(one, path))]
                 return self._in_files(name, included)
@@ -379,7 +393,7 @@ class Names:
 
     def _go(self, name: str, view: View) -> Meaning | None:
         for one in view.outline.imports:
-            if not one.local and go.called(one) == name:
+            if not one.local and go_package_name(one) == name:
                 return self.imported(one, view.path)
         mates = [p for p in self._tree.folders.get(folder_of(view.path), ()) if p != view.path and p.endswith(".go")]
         return self._in_files(name, mates)

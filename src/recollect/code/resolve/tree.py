@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from recollect.code.outline import SCOPES_ONLY, Import, Outline, Symbol
 
-MOST_VIEWS = 6_000  # files that are kept ready for look-ups: some 100 MB
+MAX_VIEWS = 6_000  # files that are kept ready for look-ups: some 100 MB
 
 
 class Target(NamedTuple):
@@ -31,7 +31,7 @@ class Target(NamedTuple):
         return self.path.endswith("/")
 
 
-def outside(name: str) -> Target:
+def outside_target(name: str) -> Target:
     return Target("", name)
 
 
@@ -95,7 +95,7 @@ class View:
     @cached_property
     def exported(self) -> dict[str, str]:
         """Names that others use → names here."""
-        return {outside: here for here, outside in self.outline.exports}
+        return {outside_target: here for here, outside_target in self.outline.exports}
 
     @cached_property
     def variables(self) -> dict[tuple[int, str], Typed]:
@@ -161,7 +161,7 @@ class Tree:
 
     def view(self, path: str) -> View | None:
         if path not in self._views:
-            if len(self._views) >= MOST_VIEWS:
+            if len(self._views) >= MAX_VIEWS:
                 del self._views[next(iter(self._views))]
             outline = self._load(path) if path in self.files else None
             self._views[path] = None if outline is None else View(path, outline)
@@ -189,7 +189,7 @@ class Tree:
     def ending_in(self, tail: str, near: str) -> str | None:
         """The file whose path ends in these parts; of several the one closest to `near`."""
         fitting = [p for p in self.stems.get(stem_of(tail), ()) if p == tail or p.endswith(f"/{tail}")]
-        return closest(fitting, near)
+        return find_closest(fitting, near)
 
 
 def folder_of(path: str) -> str:
@@ -202,12 +202,12 @@ def stem_of(path: str) -> str:
     return name.partition(".")[0] or name
 
 
-def closest(paths: Iterable[str], near: str) -> str | None:
+def find_closest(paths: Iterable[str], near: str) -> str | None:
     """The path that shares most folders with `near`; ties go to the shorter, then the first by name."""
     return min(paths, key=lambda path: (-len(posixpath.commonprefix([path, near])), len(path), path), default=None)
 
 
-def joined(folder: str, relative: str) -> str | None:
+def join_path(folder: str, relative: str) -> str | None:
     """A relative path from a folder; nothing when it leaves the project."""
     path = posixpath.normpath(posixpath.join(folder, relative))
     return None if path.startswith(("..", "/")) else ("" if path == "." else path)

@@ -9,7 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from recollect.code.outline import Import
-from recollect.code.resolve.tree import Target, Tree, folder_of, joined
+from recollect.code.resolve.tree import Target, Tree, folder_of, join_path
 
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
@@ -29,7 +29,7 @@ class _Rules:
         for path in sorted(tree.others):
             name = path.rpartition("/")[2]
             if name == "package.json":
-                manifest = lenient(tree.read(path))
+                manifest = parse_lenient_json(tree.read(path))
                 self.manifests[folder_of(path)] = manifest
                 if isinstance(called := manifest.get("name"), str):
                     self.packages.setdefault(called, (folder_of(path), manifest))
@@ -41,16 +41,16 @@ class _Rules:
         base, place = "", path
         paths: dict[str, Any] = {}
         for _ in range(_DEEPEST):
-            config = lenient(tree.read(place))
+            config = parse_lenient_json(tree.read(place))
             options = config.get("compilerOptions")
             options = options if isinstance(options, dict) else {}
             if not paths and isinstance(options.get("paths"), dict):
                 paths = options["paths"]
                 base = base or folder_of(place)
             if isinstance(options.get("baseUrl"), str) and not base.endswith("\0"):
-                base = (joined(folder_of(place), options["baseUrl"]) or "") + "/\0"
+                base = (join_path(folder_of(place), options["baseUrl"]) or "") + "/\0"
             parent = config.get("extends")
-            following = joined(folder_of(place), parent) if isinstance(parent, str) and parent[:1] == "." else None
+            following = join_path(folder_of(place), parent) if isinstance(parent, str) and parent[:1] == "." else None
             if following is None:
                 break
             place = following if following.endswith(".json") else f"{following}.json"
@@ -65,17 +65,17 @@ class _Rules:
             )
 
 
-_known: WeakKeyDictionary[Tree, _Rules] = WeakKeyDictionary()
+_rules_known: WeakKeyDictionary[Tree, _Rules] = WeakKeyDictionary()
 
 
-def module(one: Import, path: str, tree: Tree) -> Target | None:
+def typescript_module(one: Import, path: str, tree: Tree) -> Target | None:
     """The file an import names; nothing when it is not of this project."""
-    if tree not in _known:
-        _known[tree] = _Rules(tree)
-    rules = _known[tree]
+    if tree not in _rules_known:
+        _rules_known[tree] = _Rules(tree)
+    rules = _rules_known[tree]
     name = one.module.partition("?")[0]
     if name.startswith("."):
-        found = _file(joined(folder_of(path), name), tree)
+        found = _file(join_path(folder_of(path), name), tree)
     else:
         found = _aliased(name, path, rules, tree) or _packaged(name, path, rules, tree)
     return None if found is None or found == path else Target(found)
@@ -108,7 +108,7 @@ def _aliased(name: str, path: str, rules: _Rules, tree: Tree) -> str | None:
             if fits and (not star or len(name) >= len(head) + len(tail)):
                 middle = name[len(head) : len(name) - len(tail)] if star else ""
                 for template in paths[pattern]:
-                    if found := _file(joined(base, template.replace("*", middle, 1)), tree):
+                    if found := _file(join_path(base, template.replace("*", middle, 1)), tree):
                         return found
     return None
 
@@ -142,7 +142,7 @@ def _first(written: Iterator[str] | list[str], folder: str, tree: Tree) -> str |
         for candidate in (one, re.sub(r"^(\./)?(dist|lib|build|out|esm|cjs)/", "src/", one)):
             bare = re.sub(r"(\.d)?\.[cm]?[jt]sx?$", "", candidate)
             for path in (candidate, bare):
-                if found := _file(joined(folder, path), tree):
+                if found := _file(join_path(folder, path), tree):
                     return found
     return None
 
@@ -175,7 +175,7 @@ def _paths(value: Any, middle: str, depth: int = 0) -> Iterator[str]:
                 yield from _paths(value[condition], middle, depth + 1)
 
 
-def lenient(text: str) -> Mapping[str, Any]:
+def parse_lenient_json(text: str) -> Mapping[str, Any]:
     """JSON with comments and trailing commas, as tsconfig files are; an empty object for anything else."""
     try:
         value = json.loads(_COMMAS.sub(r"\1", _COMMENTS.sub(lambda match: match.group(1) or "", text)))

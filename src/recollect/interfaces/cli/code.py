@@ -116,7 +116,7 @@ def _watch(args: argparse.Namespace, memory: Recollect, console: Console) -> int
 
 def _reach(args: argparse.Namespace, memory: Recollect, console: Console) -> int:
     ask = {"impact": memory.code.impact, "deps": memory.code.deps, "trace": memory.code.trace}[args.action]
-    found = ask(args.target, depth=args.depth, most=args.most, least=args.least)
+    found = ask(args.target, depth=args.depth, limit=args.most, minimum=args.least)
     if console.json:
         console.value(impact_json(found))
         return FINE

@@ -261,11 +261,11 @@ class _CodeTools:
 
     def impact(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
         """What breaks if this file or symbol changes: dependents, tests, files that changed together, memories."""
-        return answer(impact_json(self._handle.open().code.impact(target, depth=depth, most=most)))
+        return answer(impact_json(self._handle.open().code.impact(target, depth=depth, limit=most)))
 
     def deps(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
         """What this file or symbol needs."""
-        return answer(impact_json(self._handle.open().code.deps(target, depth=depth, most=most)))
+        return answer(impact_json(self._handle.open().code.deps(target, depth=depth, limit=most)))
 
     def search(self, query: Question, limit: Limit = 8) -> Annotated[CallToolResult, shapes.CodeFoundShape]:
         """Passages of the project's source code for a question, best first."""

@@ -8,16 +8,36 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from recollect.code.outline import SCOPES_ONLY, Import, Outline
-from recollect.code.resolve import go
+from recollect.code.resolve.imports import go_files
 from recollect.code.resolve.names import Meaning, Names
 from recollect.code.resolve.tree import Target, Tree, View, folder_of, stem_of
 
+# What an edge of each type passes on when something breaks at its end, from 0 to 1.
+WEIGHTS: Mapping[str, float] = {
+    "imports": 0.9,
+    "calls": 0.8,
+    "is_entrypoint_for": 0.8,
+    "implements": 0.7,
+    "extends": 0.7,
+    "exports": 0.6,
+    "uses": 0.6,  # hands it on, or names it as a type
+    "flows_to": 0.6,
+    "depends_logically": 0.5,
+    "handles_errors_from": 0.4,
+    "applies_pattern": 0.3,
+}
+
+# The layer an edge belongs to: what syntax tells, and what custom or a model says.
+STRUCTURAL = frozenset({"imports", "exports", "calls", "uses", "extends", "implements"})
+SEMANTIC = frozenset({"is_entrypoint_for", "depends_logically", "handles_errors_from", "applies_pattern", "flows_to"})
+
 GUESSED = 0.5  # one symbol bears the name, and nothing but the name speaks for it
 LINKED = 0.8  # the only function of that name, in a language whose linker goes by names
-MOST_GUESSES = 3  # bearers of a name above which guessing is noise
+MAX_GUESSES = 3  # bearers of a name above which guessing is noise
 _SHORTEST = 4  # letters of a name that may be guessed by
 PACKAGE = 0.6  # an import of a Go package, for each file of it
 _WIDEST = 40  # files of a Go package that are each linked
@@ -43,16 +63,6 @@ _BUILTIN = frozenset(dir(builtins))
 _CONSTRUCTORS = ("__init__", "constructor", "new", "initialize")
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """One file or symbol depends on another."""
-
-    source: str
-    target: str
-    type: str
-    confidence: float
-
-
 @dataclass(slots=True)
 class Resolved:
     """All that one file depends on."""
@@ -71,7 +81,7 @@ class Resolved:
         self.edges[key] = max(meaning.confidence, self.edges.get(key, 0.0))
 
 
-def resolve(path: str, tree: Tree, names: Names) -> Resolved:
+def resolve_file(path: str, tree: Tree, names: Names) -> Resolved:
     """The edges that leave one file and its symbols."""
     resolved = Resolved()
     view = tree.view(path)
@@ -86,7 +96,7 @@ def resolve(path: str, tree: Tree, names: Names) -> Resolved:
         if found is not None:
             resolved.add(_source(view, base.symbol), found, base.relation)
         else:
-            resolved.wants |= _sought(base.name, view)
+            resolved.wants |= _sought_names(base.name, view)
     _entry(view, resolved)
     _uses(view, tree, names, resolved)
     calls = dict.fromkeys((call.scope, call.callee) for call in view.outline.calls)
@@ -103,7 +113,7 @@ def _import(one: Import, view: View, tree: Tree, names: Names, resolved: Resolve
     if module is None and (found is None or not found.target.path):
         resolved.wants |= _looked_for(one)
     if module is not None and module.is_folder:
-        files = go.files_of(module, tree)[:_WIDEST] if view.outline.language == "go" else []
+        files = go_files(module, tree)[:_WIDEST] if view.outline.language == "go" else []
         for file in files:
             resolved.add(source, Meaning(Target(file), PACKAGE), type)
     elif module is not None:
@@ -129,7 +139,7 @@ def _uses(view: View, tree: Tree, names: Names, resolved: Resolved) -> None:
     for scope, name in told:
         found = names.meaning(name, view, scope)
         if found is None:
-            resolved.wants |= _sought(name, view)
+            resolved.wants |= _sought_names(name, view)
         elif found.target.path and found.target.name:
             resolved.add(_source(view, scope), found, "uses")
 
@@ -142,7 +152,7 @@ def _entry(view: View, resolved: Resolved) -> None:
         resolved.add(view.path, Meaning(folder, 1.0 if view.outline.main else SERVED), "is_entrypoint_for")
 
 
-def _sought(dotted: str, view: View) -> set[str]:
+def _sought_names(dotted: str, view: View) -> set[str]:
     """The names whose appearance elsewhere could give an unresolved one a meaning."""
     head, _, _ = dotted.partition(".")
     last = dotted.rpartition(".")[2].removesuffix("()")
@@ -165,7 +175,7 @@ def _call(scope: int, callee: str, view: View, tree: Tree, names: Names, resolve
         plain = not dot
         if plain and (callee in _BUILTIN or callee in _EVERYWHERE) and view.outline.language == "python":
             return
-        resolved.wants |= _sought(callee, view)
+        resolved.wants |= _sought_names(callee, view)
         for guess in _guesses(callee, view, tree, resolved, methods=not plain):
             resolved.add(source, guess, "calls")
         return
@@ -206,7 +216,7 @@ def _guesses(
     ]
     if not methods and not classes and language in ("python", "typescript", "tsx", "javascript", "go", "rust"):
         return []  # in these a bare name is imported or defined, or it is not ours
-    if not fitting or len(fitting) > MOST_GUESSES:
+    if not fitting or len(fitting) > MAX_GUESSES:
         return []
     if family == "c" and not methods and len(fitting) == 1:
         return [Meaning(fitting[0], LINKED)]
@@ -225,6 +235,6 @@ def _source(view: View, scope: int) -> str:
     return f"{view.path}:{outline.symbols[scope].name}" if scope >= 0 else view.path
 
 
-def named_in(outline: Outline) -> set[str]:
+def defined_names(outline: Outline) -> set[str]:
     """The last parts of all names a file defines."""
     return {symbol.name.rpartition(".")[2] for symbol in outline.symbols}
