@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from recollect.agent.gate import matching
+from recollect.agent.gate import find_matches
 from recollect.agent.injection import (
     BEFORE,
     CONTROL,
@@ -150,15 +150,15 @@ def call(tool: str, action: str, paths: tuple[str, ...] = (), subject: str = "")
 
 def test_a_trigger_matches_its_tool_with_its_files_or_most_of_its_words() -> None:
     trap = known(attributes={"trigger": {"tool": "Bash", "words": ["npm", "publish", "dry"], "files": ["a.py"]}})
-    assert matching(call("Bash", "run", subject="npm publish --dry-run"), [trap])
-    assert matching(call("Bash", "edit", ("a.py",)), [trap])
-    assert not matching(call("Edit", "edit", ("a.py",)), [trap])
-    assert not matching(call("Bash", "run", subject="npm install"), [trap])
+    assert find_matches(call("Bash", "run", subject="npm publish --dry-run"), [trap])
+    assert find_matches(call("Bash", "edit", ("a.py",)), [trap])
+    assert not find_matches(call("Edit", "edit", ("a.py",)), [trap])
+    assert not find_matches(call("Bash", "run", subject="npm install"), [trap])
 
 
 def test_what_people_taught_matches_by_file_or_by_what_it_speaks_of() -> None:
     taught = known(files=("src/db.py",))
-    assert matching(call("Edit", "edit", ("src/db.py",)), [taught])
-    assert not matching(call("Edit", "edit", ("src/other.py",)), [taught])
-    assert matching(call("Bash", "run", subject="make drop"), [known(relevance=0.7)])
-    assert not matching(call("Bash", "run", subject="make drop"), [known(relevance=0.2)])
+    assert find_matches(call("Edit", "edit", ("src/db.py",)), [taught])
+    assert not find_matches(call("Edit", "edit", ("src/other.py",)), [taught])
+    assert find_matches(call("Bash", "run", subject="make drop"), [known(relevance=0.7)])
+    assert not find_matches(call("Bash", "run", subject="make drop"), [known(relevance=0.2)])

@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from recollect.observer.events import ToolCall
 
 GATED_ACTIONS = frozenset({"edit", "run"})  # reading harms nobody
-_WORDS = 0.6  # share of a trigger's words that a command must hold
-_FIRM = 0.5  # share of a command's words that a memory without trigger must speak of
-_MOST_READ = 2_000  # characters of a command
+_MIN_TRIGGER_SHARE = 0.6  # share of a trigger's words that a command must hold
+_MIN_RELEVANCE = 0.5  # share of a command's words that a memory without trigger must speak of
+_MAX_COMMAND_CHARS = 2_000  # characters of a command
 
 
-def matching(call: ToolCall, candidates: Iterable[MemorySummary]) -> list[tuple[MemorySummary, float]]:
+def find_matches(call: ToolCall, candidates: Iterable[MemorySummary]) -> list[tuple[MemorySummary, float]]:
     """Those that match, the firmest first."""
-    found = [(known, strength) for known in candidates if (strength := _strength(call, known)) > 0]
+    found = [(known, strength) for known in candidates if (strength := _match_strength(call, known)) > 0]
     return sorted(found, key=lambda pair: (-pair[1], -pair[0].confidence, pair[0].id))
 
 
-def _strength(call: ToolCall, known: MemorySummary) -> float:
+def _match_strength(call: ToolCall, known: MemorySummary) -> float:
     trigger = known.attributes.get("trigger")
     if isinstance(trigger, dict):
-        return _triggered(call, trigger)
+        return _trigger_strength(call, trigger)
     touched = bool(set(known.files) & set(call.paths))
     if touched:
         return 0.8 + 0.2 * known.relevance
-    return known.relevance if known.relevance >= _FIRM and call.subject else 0.0
+    return known.relevance if known.relevance >= _MIN_RELEVANCE and call.subject else 0.0
 
 
-def _triggered(call: ToolCall, trigger: Mapping[str, Any]) -> float:
+def _trigger_strength(call: ToolCall, trigger: Mapping[str, Any]) -> float:
     """What the observer learnt matches its own tool, and its files or most of its words."""
     tool = trigger.get("tool")
     if isinstance(tool, str) and tool and tool.casefold() != call.tool.casefold():
@@ -49,9 +49,9 @@ def _triggered(call: ToolCall, trigger: Mapping[str, Any]) -> float:
     wanted = {word.lower() for word in _texts(trigger.get("words"))}
     if not wanted or not call.subject:
         return 0.0
-    here = set(split_terms(call.subject, max_chars=_MOST_READ)[0])
+    here = set(split_terms(call.subject, max_chars=_MAX_COMMAND_CHARS)[0])
     share = containment(wanted, here)
-    return share if share >= _WORDS and len(wanted & here) >= min(2, len(wanted)) else 0.0
+    return share if share >= _MIN_TRIGGER_SHARE and len(wanted & here) >= min(2, len(wanted)) else 0.0
 
 
 def _texts(value: Any) -> list[str]:

@@ -228,14 +228,14 @@ class InjectionSelector:
 
     def for_action(self, call: ToolCall) -> list[MemorySummary]:
         """The one warning before an edit or a command."""
-        from recollect.agent.gate import GATED_ACTIONS, matching  # the other moments do without
+        from recollect.agent.gate import GATED_ACTIONS, find_matches  # the other moments do without
 
         if call.action not in GATED_ACTIONS:
             return []
         found = self._warnings_about(call.paths)
         if call.action == "run" and call.subject:
             found += self._search(call.subject, WARNING_KINDS, 8)
-        return self._select((memory for memory, _ in matching(call, found)), BEFORE)
+        return self._select((memory for memory, _ in find_matches(call, found)), BEFORE)
 
     def work_state(self) -> list[MemorySummary]:
         """Where an earlier session stopped, if that was lately and nothing from outside is in it."""

@@ -40,7 +40,7 @@ class LoadedFile:
 
 def list_pattern_files(patterns: Sequence[MemorySummary]) -> list[str]:
     """The files of some patterns: what is always read before what is read often, the surest pattern first."""
-    listed = [name for group in ("always", "frequently") for one in patterns for name in _names(one, group)]
+    listed = [name for group in ("always", "frequently") for pattern in patterns for name in _names(pattern, group)]
     return list(dict.fromkeys(listed))
 
 
@@ -48,15 +48,15 @@ def load_files(
     root: Path,
     names: Sequence[str],
     *,
-    most_files: int = MAX_FILES,
-    most_tokens: int = MAX_TOKENS,
+    max_files: int = MAX_FILES,
+    max_tokens: int = MAX_TOKENS,
     count: Callable[[str], int] = ESTIMATE.count,
 ) -> list[LoadedFile]:
     """The files of `names` that are there and may be read, in order, as many as fit."""
     loaded: list[LoadedFile] = []
-    room = most_tokens
+    room = max_tokens
     for name in dict.fromkeys(names):
-        if len(loaded) >= most_files or room <= 0:
+        if len(loaded) >= max_files or room <= 0:
             break
         text = _read(root, name)
         if text is None:
@@ -71,9 +71,9 @@ def load_files(
 
 def name_likely_files(root: Path, foreseen: Sequence[PredictedFile], *, without: Collection[str] = ()) -> list[str]:
     """The foreseen files that are probable enough to be named and that are there, each with the first reason why."""
-    sure = [one for one in foreseen if one.score >= MIN_SCORE and one.path not in without]
-    there = [one for one in sure if (path := resolve_inside(root, one.path)) is not None and path.is_file()]
-    return [f"{one.path} ({one.because[0]})" if one.because else one.path for one in there[:MAX_NAMED]]
+    sure = [file for file in foreseen if file.score >= MIN_SCORE and file.path not in without]
+    there = [file for file in sure if (path := resolve_inside(root, file.path)) is not None and path.is_file()]
+    return [f"{file.path} ({file.because[0]})" if file.because else file.path for file in there[:MAX_NAMED]]
 
 
 def resolve_inside(root: Path, name: str) -> Path | None:

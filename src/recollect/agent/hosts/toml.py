@@ -35,17 +35,17 @@ def put_tables(text: str, tables: str) -> str:
 def take_tables(text: str, ours: Callable[[Name], bool], *, note: str) -> str:
     """`text` without the tables whose names `ours` knows, and without the comment `note` above them."""
     load(text)
-    headers = list(_headers(text))
+    headers = list(_find_headers(text))
     kept: list[str] = []
     at = 0
     for index, (above, start, name) in enumerate(headers):
         if ours(name):
-            kept.append(text[at : _first_line(text, above, start, note)])
+            kept.append(text[at : _table_start(text, above, start, note)])
             at = headers[index + 1][0] if index + 1 < len(headers) else len(text)
     return "".join(kept) + text[at:]
 
 
-def _first_line(text: str, above: int, start: int, note: str) -> int:
+def _table_start(text: str, above: int, start: int, note: str) -> int:
     """Where a table of ours begins: at our note and the blank line we put above it; other people's comments stay."""
     between = text[above:start]
     if not between.strip():
@@ -59,7 +59,7 @@ def _first_line(text: str, above: int, start: int, note: str) -> int:
     return above + sum(map(len, lines))
 
 
-def _headers(text: str) -> Iterator[tuple[int, int, Name]]:
+def _find_headers(text: str) -> Iterator[tuple[int, int, Name]]:
     """Every table header: where the comments above it start, where it starts itself, its name."""
     depth = 0
     quote = ""
@@ -67,16 +67,16 @@ def _headers(text: str) -> Iterator[tuple[int, int, Name]]:
     for line in _LINE.findall(text):
         bare = line.strip()
         if not quote and not depth and bare.startswith("["):
-            yield above, offset, _name(bare)
+            yield above, offset, _parse_header(bare)
             above = offset + len(line)
         else:
-            quote, depth = _scan(line, quote, depth)
+            quote, depth = _scan_line(line, quote, depth)
             if quote or depth or not (bare == "" or bare.startswith("#")):
                 above = offset + len(line)
         offset += len(line)
 
 
-def _name(header: str) -> Name:
+def _parse_header(header: str) -> Name:
     found: Any = tomllib.loads(header)
     names: list[str] = []
     while found:
@@ -86,7 +86,7 @@ def _name(header: str) -> Name:
     return tuple(names)
 
 
-def _scan(line: str, quote: str, depth: int) -> tuple[str, int]:
+def _scan_line(line: str, quote: str, depth: int) -> tuple[str, int]:
     """Which long string and how many brackets are open at the end of the line."""
     at = 0
     while at < len(line):
