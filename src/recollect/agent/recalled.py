@@ -15,7 +15,7 @@ from recollect.store.codec import to_ms
 from recollect.store.sqlite.hook_reader import HookReader
 
 
-def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None = None) -> Search:
+def make_search(context: AgentContext, quick: HookReader, *, phase: Phase | None = None) -> Search:
     """A search whose relevance is the share of words, or what recall is certain of where the words differ."""
 
     def search(text: str, kinds: Iterable[str], most: int) -> list[MemorySummary]:
@@ -23,8 +23,8 @@ def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None =
         hits = context.reader.recall(query).hits
         shares = quick.shares(text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits])
         return [
-            known_of(
-                hit.memory, confidence=hit.confidence, relevance=max(share, MIN_RELEVANCE if _certain(hit) else 0.0)
+            summarize(
+                hit.memory, confidence=hit.confidence, relevance=max(share, MIN_RELEVANCE if _is_certain(hit) else 0.0)
             )
             for hit, share in zip(hits, shares, strict=True)
         ]
@@ -32,12 +32,12 @@ def searching(context: AgentContext, quick: HookReader, *, phase: Phase | None =
     return search
 
 
-def _certain(hit: Hit) -> bool:
+def _is_certain(hit: Hit) -> bool:
     """Is recall as good as certain, by meaning? Words alone were judged by their share."""
     return "dense" in hit.factors and hit.factors.get("relevance", 0.0) >= CERTAIN_RELEVANCE
 
 
-def known_of(memory: Memory, *, confidence: float, relevance: float = 0.0) -> MemorySummary:
+def summarize(memory: Memory, *, confidence: float, relevance: float = 0.0) -> MemorySummary:
     """A memory as the moments see it."""
     return MemorySummary(
         memory.id,

@@ -32,7 +32,7 @@ from recollect.agent.injection import (
     render_item,
 )
 from recollect.agent.prefetch import MAX_NAMED, MAX_TOKENS_PER_FILE, list_pattern_files, load_files, name_likely_files
-from recollect.agent.recalled import known_of, searching
+from recollect.agent.recalled import make_search, summarize
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
 from recollect.core.ids import MemoryId
 from recollect.core.payloads import WorkState, parse_payload
@@ -47,10 +47,10 @@ from recollect.privacy.fence import block, item, own_words
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.injections import Told
 
-_RECENT = 12  # calls since the last step that are remembered
-_FAILED = 32  # failed calls that are remembered until their result is asked about
-_NOTES = 50
-_LONGEST_FILE = 8 * MAX_TOKENS_PER_FILE  # letters; the tokens were counted before
+_MAX_RECENT_CALLS = 12  # calls since the last step that are remembered
+_MAX_FAILED_CALLS = 32  # failed calls that are remembered until their result is asked about
+_MAX_NOTES = 50
+_MAX_FILE_CHARS = 8 * MAX_TOKENS_PER_FILE  # the tokens were counted before
 
 
 class AgentSession:
@@ -58,12 +58,12 @@ class AgentSession:
 
     def __init__(self, context: AgentContext, session: str, *, host: str = "", arm: str | None = None) -> None:
         self._context = context
-        self._notes: deque[str] = deque(maxlen=_NOTES)
+        self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
         self.session = session
         self.host = host
         self.arm = choose_arm(arm or context.setting(ARM_META), session, context.reader.project)
         self.level = known_level(context.setting(LEVEL_META))
-        self.watch, self._situation = self._watching()
+        self.watch, self._situation = self._start_watching()
         self.phase: Phase | None = None
         self.work_unit: WorkUnit | None = None
         self._began = self._now()
@@ -73,10 +73,9 @@ class AgentSession:
             else SessionFile.of(context.folder, session, host=host)
         )
         self._said: dict[tuple[str, str], str] = {}  # what was answered at the beginning stays as it is
-        self._prompts = 0
         self._steps = 0
-        self._recent: deque[ToolCall] = deque(maxlen=_RECENT)
-        self._failed: deque[str] = deque(maxlen=_FAILED)
+        self._recent: deque[ToolCall] = deque(maxlen=_MAX_RECENT_CALLS)
+        self._failed: deque[str] = deque(maxlen=_MAX_FAILED_CALLS)
         self._last_words = ""
         self._busy = threading.Lock()  # one question at a time: a store that hangs gathers no threads
         self._hangs = False
@@ -99,20 +98,24 @@ class AgentSession:
     def system_prompt(self, task: str = "") -> str:
         """What holds for the whole session: where work stopped, global memories, what the task is about. Asked again
         it answers the same."""
-        return self._once(SYSTEM_PROMPT, task, lambda teller: self._rendered(teller.at_start(task), SYSTEM_PROMPT))
+        return self._answer_once(
+            SYSTEM_PROMPT, task, lambda selector: self._render(selector.at_start(task), SYSTEM_PROMPT)
+        )
 
     def first_message(self, prompt: str, files: Sequence[str] = ()) -> str:
         """What belongs to a request: memories it is about and, with the first one, files it will likely need."""
         first = not any(name == FIRST_MESSAGE.name for name, _ in self._said)
         moment = FIRST_MESSAGE if first else PROMPT
-        return self._once(moment, prompt, lambda teller: self._with_files(teller, own_words(prompt), files, first))
+        return self._answer_once(
+            moment, prompt, lambda selector: self._answer_prompt(selector, own_words(prompt), files, first)
+        )
 
     def tool_result(self, call: ToolCall, text: str) -> str:
         """What is known to go wrong with the files this call touched, or of the way it failed."""
-        self._noticed(call)
+        self._note_call(call)
         failed = call.call_id in self._failed
-        return self._at(
-            TOOL_RESULT, lambda teller: self._rendered(teller.for_result(call, text, failed=failed), TOOL_RESULT)
+        return self._answer(
+            TOOL_RESULT, lambda selector: self._render(selector.for_result(call, text, failed=failed), TOOL_RESULT)
         )
 
     def step(self) -> str:
@@ -120,47 +123,50 @@ class AgentSession:
         self._steps += 1
         calls = [*self._recent]
         self._recent.clear()
-        return self._at(
-            STEP, lambda teller: self._rendered(teller.for_step(calls, step=self._steps, since=self._began), STEP)
+        return self._answer(
+            STEP, lambda selector: self._render(selector.for_step(calls, step=self._steps, since=self._began), STEP)
         )
 
     def before(self, call: ToolCall) -> str:
         """One short warning when a known dead end or trap matches what is about to be done."""
-        return self._at(BEFORE, lambda teller: self._rendered(teller.for_action(call), BEFORE) or self._foresaw(call))
+        return self._answer(
+            BEFORE, lambda selector: self._render(selector.for_action(call), BEFORE) or self._warn(call)
+        )
 
     # --- stages of a build ----------------------------------------------------------------------------------------
 
     def planner(self, task: str, modules: Sequence[str] = ()) -> str:
         """What a plan should know: how far off plans were, dead ends, what depends on what, outcomes, recipes."""
-        return self._built(stages.PLANNER, stages.PLANNER_MOMENT, task, modules)
+        return self._brief_stage(stages.PLANNER, stages.PLANNER_MOMENT, task, modules)
 
     def coder(self, task: str, modules: Sequence[str] = (), files: Sequence[str] = ()) -> str:
         """What a coder should know: traps of its modules and files, and the files such work usually needs."""
-        return self._built(stages.CODER, stages.CODER_MOMENT, task, modules, files, prefetching=True)
+        return self._brief_stage(stages.CODER, stages.CODER_MOMENT, task, modules, files, prefetching=True)
 
     def reviewer(self, task: str, modules: Sequence[str] = (), files: Sequence[str] = ()) -> str:
         """What a review should look at: what was observed to break, error patterns, requirements."""
-        return self._built(stages.REVIEWER, stages.REVIEWER_MOMENT, task, modules, files)
+        return self._brief_stage(stages.REVIEWER, stages.REVIEWER_MOMENT, task, modules, files)
 
     def taken_over(self, stage: str, *, sessions: Sequence[str], source: str | None = None) -> str:
         """What earlier sessions of the work hand to this stage, as far as the methodology lets it pass."""
 
-        def told(teller: InjectionSelector) -> str:
+        def tell(selector: InjectionSelector) -> str:
             context = self._context
             memories = stages.find_relayed(context.reader, context.methodology, stage, sessions=sessions, source=source)
-            kept = [one for one in memories if one.id not in self._record]
-            claimed = self._claim([known_of(one, confidence=one.confidence) for one in kept], "relay")
-            text = context.methodology.relay_text([one for one in kept if one.id in {k.id for k in claimed}], stage)
+            fresh = [memory for memory in memories if memory.id not in self._record]
+            claimed = self._claim([summarize(memory, confidence=memory.confidence) for memory in fresh], "relay")
+            ids = {summary.id for summary in claimed}
+            text = context.methodology.relay_text([memory for memory in fresh if memory.id in ids], stage)
             return block([item(1, "handed over", text)], nonce=_nonce()) if text else ""
 
-        return self._at(FIRST_MESSAGE, told)
+        return self._answer(FIRST_MESSAGE, tell)
 
     def step_limit(self, base: int, modules: Sequence[str] = ()) -> int:
         """How many steps to allow: `base`, scaled by how many such work really took. `base` when nothing is known."""
         try:
-            quick = self._context.hook_reader()
-            known = quick.about(modules, {"task_calibration"}, limit=20, facet="module") if modules else []
-            sound = [one for one in known if not one.tainted]
+            reader = self._context.hook_reader()
+            known = reader.about(modules, {"task_calibration"}, limit=20, facet="module") if modules else []
+            sound = [summary for summary in known if not summary.tainted]
             return stages.scale_step_limit(base, stages.measure_step_ratio(sound, self._context.methodology.name))
         except Exception as trouble:  # never into the host
             self._note(f"step_limit: {type(trouble).__name__}: {trouble}")
@@ -174,7 +180,7 @@ class AgentSession:
             self.watch.feed(event)
             self._situation.see(event)
             if isinstance(event, ToolCall):
-                self._noticed(event)
+                self._note_call(event)
             elif isinstance(event, ToolResult) and event.error:
                 self._failed.append(event.call_id)
             elif isinstance(event, Reasoning):
@@ -199,11 +205,11 @@ class AgentSession:
         if self._over:
             return
         self._over = True
-        ended = _outcome(outcome)
+        ended = _parse_outcome(outcome)
         self.watch.feed(
             SessionComplete(id=f"end-{self.session}", session=self.session, step=self._steps, outcome=ended)
         )
-        for what in (self._keep_state, self._ingest, self._learn):
+        for what in (self._keep_work_state, self._ingest, self._learn):
             try:
                 what(ended)
             except Exception as trouble:  # never into the host, and one must not keep the others from their work
@@ -211,13 +217,13 @@ class AgentSession:
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
-    def _once(self, moment: Moment, asked: str, tell: Callable[[InjectionSelector], str]) -> str:
+    def _answer_once(self, moment: Moment, asked: str, tell: Callable[[InjectionSelector], str]) -> str:
         key = (moment.name, asked)
         if key not in self._said:
-            self._said[key] = self._at(moment, tell)
+            self._said[key] = self._answer(moment, tell)
         return self._said[key]
 
-    def _at(self, moment: Moment, tell: Callable[[InjectionSelector], str]) -> str:
+    def _answer(self, moment: Moment, tell: Callable[[InjectionSelector], str]) -> str:
         """What is told at a moment; nothing when the arm, the clock or an error says so."""
         if not moment.speaks(self.arm):
             return ""
@@ -229,13 +235,13 @@ class AgentSession:
 
         def work() -> None:
             try:
-                quick = self._context.hook_reader()
+                reader = self._context.hook_reader()
                 self._seed()
-                search = None if moment.interrupts else searching(self._context, quick, phase=self.phase)
-                teller = InjectionSelector(
-                    quick, session=self.session, level=self.level, given=self._record, search=search
+                search = None if moment.interrupts else make_search(self._context, reader, phase=self.phase)
+                selector = InjectionSelector(
+                    reader, session=self.session, level=self.level, given=self._record, search=search
                 )
-                answer.append(tell(teller))
+                answer.append(tell(selector))
             except Exception as trouble:  # never into the host
                 self._note(f"{moment.name}: {type(trouble).__name__}: {trouble}")
             finally:
@@ -262,31 +268,33 @@ class AgentSession:
         claimed = self._record.claim([known.id for known in chosen], moment, self._now()) if chosen else []
         return [known for known in chosen if known.id in claimed]
 
-    def _rendered(self, chosen: Sequence[MemorySummary], moment: Moment) -> str:
+    def _render(self, chosen: Sequence[MemorySummary], moment: Moment) -> str:
         return render_block(self._claim(chosen, moment.name), moment, nonce=_nonce())
 
-    def _with_files(self, teller: InjectionSelector, prompt: str, files: Sequence[str], first: bool) -> str:
-        chosen = self._claim(teller.for_prompt(prompt, first=first, files=files), FIRST_MESSAGE.name)
+    def _answer_prompt(self, selector: InjectionSelector, prompt: str, files: Sequence[str], first: bool) -> str:
+        chosen = self._claim(selector.for_prompt(prompt, first=first, files=files), FIRST_MESSAGE.name)
         max_chars = FIRST_MESSAGE.item_chars
         items = [render_item(known, number, max_chars=max_chars) for number, known in enumerate(chosen, 1)]
         if first:
-            items += self._files(teller, prompt, files, len(items))
+            items += self._likely_files(selector, prompt, files, len(items))
         return block(items, nonce=_nonce())
 
-    def _files(self, teller: InjectionSelector, prompt: str, files: Sequence[str], after: int) -> list[str]:
+    def _likely_files(self, selector: InjectionSelector, prompt: str, files: Sequence[str], after: int) -> list[str]:
         root = self._context.root
         if root is None:
             return []
-        patterns = self._claim(teller.prefetch(prompt, files), "prefetch")
+        patterns = self._claim(selector.prefetch(prompt, files), "prefetch")
         loaded = load_files(root, list_pattern_files(patterns))
-        texts = [(f"file {one.path} (usually needed{', first part' if one.cut else ''})", one.text) for one in loaded]
+        texts = [
+            (f"file {file.path} (usually needed{', first part' if file.cut else ''})", file.text) for file in loaded
+        ]
         observer = None if self.level == CAUTIOUS else self._context.observer
         foreseen = [] if observer is None else observer.foresee(prompt, k=MAX_NAMED)
-        if names := name_likely_files(root, foreseen, without=[*files, *(one.path for one in loaded)]):
+        if names := name_likely_files(root, foreseen, without=[*files, *(file.path for file in loaded)]):
             texts.append(("files that are probably needed, by earlier sessions", "\n".join(names)))
-        return [item(after + number, *one, limit=_LONGEST_FILE) for number, one in enumerate(texts, 1)]
+        return [item(after + number, *text, limit=_MAX_FILE_CHARS) for number, text in enumerate(texts, 1)]
 
-    def _built(
+    def _brief_stage(
         self,
         sections: Sequence[stages.Section],
         moment: Moment,
@@ -296,7 +304,7 @@ class AgentSession:
         *,
         prefetching: bool = False,
     ) -> str:
-        def tell(teller: InjectionSelector) -> str:
+        def tell(selector: InjectionSelector) -> str:
             chosen = stages.choose_for_stage(
                 self._context.hook_reader(),
                 sections,
@@ -310,16 +318,16 @@ class AgentSession:
             kept = self._claim(chosen, moment.name)
             items = [render_item(known, number, max_chars=moment.item_chars) for number, known in enumerate(kept, 1)]
             if prefetching:
-                items += self._files(teller, task, [*files, *modules], len(items))
+                items += self._likely_files(selector, task, [*files, *modules], len(items))
             return block(items, nonce=_nonce())
 
-        return self._at(moment, tell)
+        return self._answer(moment, tell)
 
-    def _noticed(self, call: ToolCall) -> None:
-        if all(call.id != one.id for one in self._recent):
+    def _note_call(self, call: ToolCall) -> None:
+        if all(call.id != recent.id for recent in self._recent):
             self._recent.append(call)
 
-    def _keep_state(self, outcome: Outcome) -> None:
+    def _keep_work_state(self, outcome: Outcome) -> None:
         state = None if outcome is Outcome.SUCCESS else stages.extract_work_state(self._last_words)
         if state is not None:
             outside = self.watch.outside
@@ -351,7 +359,7 @@ class AgentSession:
             self._record.close()
         self._context.ingest()
 
-    def _watching(self) -> tuple[SessionWatcher, FeatureState]:
+    def _start_watching(self) -> tuple[SessionWatcher, FeatureState]:
         """What watches the session, and where it stands; without what earlier ones taught when that cannot be had."""
         observer = self._context.observer
         try:
@@ -361,7 +369,7 @@ class AgentSession:
             self._note(f"watch: {type(trouble).__name__}: {trouble}")
         return SessionWatcher(self.session, host=self.host), FeatureState()
 
-    def _foresaw(self, call: ToolCall) -> str:
+    def _warn(self, call: ToolCall) -> str:
         """A warning from what calls like this met before. Nobody confirmed it, so careful projects are not told."""
         observer = self._context.observer
         if observer is None or self.level == CAUTIOUS:
@@ -376,7 +384,7 @@ class AgentSession:
         self._notes.append(what)
 
 
-def _outcome(given: Outcome | str) -> Outcome:
+def _parse_outcome(given: Outcome | str) -> Outcome:
     try:
         return Outcome(given)
     except ValueError:

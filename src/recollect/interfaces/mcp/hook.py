@@ -68,7 +68,7 @@ def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
 
 def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     """Answered from the open memory; an event of another project is answered from its own file."""
-    from recollect.agent.recalled import searching  # the whole of recall: not before somebody asks
+    from recollect.agent.recalled import make_search  # the whole of recall: not before somebody asks
 
     hook_reader = memory.agent_context.hook_reader()
     here = str(memory.path)
@@ -76,7 +76,7 @@ def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     def read(path: str, *, now: int) -> HookReader:
         return hook_reader if os.path.realpath(path) == os.path.realpath(here) else open_hook_reader(path, now=now)
 
-    return answer(host, payload, os.environ, read=read, search=searching(memory.agent_context, hook_reader))
+    return answer(host, payload, os.environ, read=read, search=make_search(memory.agent_context, hook_reader))
 
 
 def _payload(given: Mapping[str, Any]) -> dict[str, Any]:
