@@ -57,7 +57,7 @@ PRAGMAS = (
 )  # fmt: skip
 BASELINES = f"""\
 *{SAME}*: apsw on a store that Recollect made, the same pragmas, `begin immediate`, precomputed values of the same
-rows into `memories`, `keywords` (FTS5) and `ledger`, `commit` with `synchronous = full`. Goals are judged against it.
+rows into `memories`, `keywords` (FTS5) and `log`, `commit` with `synchronous = full`. Goals are judged against it.
 *{BARE}*: the `memories` row alone, into a table with no index but its key; same pragmas, same commit."""
 
 
@@ -247,7 +247,7 @@ class Prepared(NamedTuple):
 
     memories: list[tuple[Any, ...]]
     keywords: list[tuple[Any, ...]]
-    ledger: list[tuple[Any, ...]]
+    log: list[tuple[Any, ...]]
 
     def each(self) -> Iterator[Prepared]:
         return (Prepared([one], [two], [three]) for one, two, three in zip(*self, strict=True))
@@ -260,8 +260,8 @@ def prepare(texts: Sequence[str], after: int) -> Prepared:
         rows = memory.store.engine.rows
         memories = [(row[0] + after, *row[1:]) for row in rows("select * from memories order by seq")]
         keywords = [(row[0] + after, *row[1:]) for row in rows("select * from keyword_source order by seq")]
-        ledger = [(None, *row[1:]) for row in rows("select * from ledger where action = 'add' order by number")]
-    return Prepared(memories, keywords, ledger)
+        log = [(None, *row[1:]) for row in rows("select * from log where action = 'add' order by number")]
+    return Prepared(memories, keywords, log)
 
 
 def connect(path: Path) -> apsw.Connection:
@@ -275,7 +275,7 @@ _COLUMNS = f"seq, {', '.join(COLUMNS)}, checksum"
 _MARKS = ", ".join("?" * (len(COLUMNS) + 2))
 _MEMORY = f"insert into memories ({_COLUMNS}) values ({_MARKS})"
 _KEYWORD = "insert into keywords (rowid, body, names, context) values (?, ?, ?, ?)"
-_LEDGER = "insert into ledger values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_LOG = f"insert into log values ({', '.join('?' * 15)})"
 _BARE = f"insert into bare ({_COLUMNS}) values ({_MARKS})"
 
 
@@ -283,7 +283,7 @@ def insert_same(connection: apsw.Connection, some: Prepared) -> None:
     connection.execute("begin immediate")
     connection.executemany(_MEMORY, some.memories)
     connection.executemany(_KEYWORD, some.keywords)
-    connection.executemany(_LEDGER, some.ledger)
+    connection.executemany(_LOG, some.log)
     connection.execute("commit")
 
 
@@ -423,7 +423,7 @@ def size(bench: Bench) -> str:
 
 _SPENT = {
     "keywords": "keywords", "memories_": "row indexes", "sqlite_autoindex_memories": "row indexes", "memories": "rows",
-    "ledger_": "ledger indexes", "ledger": "ledger",
+    "log_": "log indexes", "log": "log",
 }  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from recollect.core.account import Account
 from recollect.core.chores import quiet
 from recollect.core.documents import Document, Related
 from recollect.core.drafts import Draft, Receipt
-from recollect.core.ledger import Entry
 from recollect.core.links import Link
+from recollect.core.log import Entry
 from recollect.core.records import Memory
 from recollect.core.turns import Turn
 from recollect.documents.api import Docs
@@ -91,8 +91,8 @@ class AsyncRecollect:
     async def forget_all(self, ids: Iterable[str], *, why: str = "") -> Sequence[Forgotten]:
         return await asyncio.to_thread(self._memory.forget_all, ids, why=why)
 
-    async def undo(self, id: str | None = None, *, why: str = "") -> Undone:
-        return await asyncio.to_thread(self._memory.undo, id, why=why)
+    async def undo(self, id: str | None = None, *, why: str = "", actor: str | None = None) -> Undone:
+        return await asyncio.to_thread(self._memory.undo, id, why=why, actor=actor)
 
     async def relate(
         self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from recollect.core.account import Account
     from recollect.core.decay import Decay
     from recollect.core.drafts import Draft, Receipt
-    from recollect.core.ledger import Entry
     from recollect.core.links import Link
+    from recollect.core.log import Entry
     from recollect.core.payloads import Payload
     from recollect.core.ports import Chore
     from recollect.core.records import WorkUnit
@@ -225,9 +225,9 @@ class Recollect:
         """Remove some memories for good, all or none; much faster than one by one."""
         return self.writer.forget_all(ids, why=why)
 
-    def undo(self, id: str | None = None, *, why: str = "") -> Undone:
-        """Take back the last change, or the last one to `id`."""
-        return self.writer.undo(id, why=why)
+    def undo(self, id: str | None = None, *, why: str = "", actor: str | None = None) -> Undone:
+        """Take back your own last change in this project, or the last one to `id`, or the last one by `actor`."""
+        return self.writer.undo(id, why=why, actor=actor)
 
     def relate(
         self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0

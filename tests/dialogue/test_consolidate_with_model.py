@@ -169,7 +169,7 @@ def test_a_model_that_is_away_for_a_day_delays_and_loses_nothing(opened: Open, c
         memory.tend()
         assert facts(memory) == []
         clock.pass_(minutes=15)
-    logged = [entry.change for entry in memory.store.ledger.doing("tend", 100)]
+    logged = [entry.change for entry in memory.store.log.doing("tend", 100)]
     down = [change for change in logged if "connection refused" in change.why or "left alone" in change.why]
     assert down
     assert len(down) < 40, "the same reason is not told over and over"
@@ -211,7 +211,7 @@ def test_a_setting_that_names_no_model_keeps_nobody_from_speaking(tmp_path: Path
         report = memory.tend(job="consolidate").report("consolidate")
         assert report is not None
         assert report.failed
-        assert "gtp-5" in memory.store.ledger.doing("tend", 1)[0].change.why
+        assert "gtp-5" in memory.store.log.doing("tend", 1)[0].change.why
 
 
 def test_a_server_that_refuses_for_good_is_told_in_the_logs(tmp_path: Path) -> None:
@@ -223,5 +223,5 @@ def test_a_server_that_refuses_for_good_is_told_in_the_logs(tmp_path: Path) -> N
         report = memory.tend(job="consolidate").report("consolidate")
         assert report is not None
         assert report.failed
-        assert "no such model" in memory.store.ledger.doing("tend", 1)[0].change.why
+        assert "no such model" in memory.store.log.doing("tend", 1)[0].change.why
         assert memory.sessions.get("s").episodes == 1

@@ -43,7 +43,7 @@ def test_merging_joins_their_memories_and_splitting_parts_them_again(memory: Rec
     merged = memory.sessions.merge_entities("Caroline Smith", "Melanie Jones", why="she married")
     assert (merged.aliases, merged.mentions) == (("Melanie Jones",), 2)
     assert {m.id for m in memory.sessions.entity("melanie jones").memories} == {one, two}
-    assert memory.store.ledger.recent(1)[0].change.why == "she married"
+    assert memory.store.log.recent(1)[0].change.why == "she married"
     memory.sessions.split_entity("Caroline Smith", "Melanie Jones")
     assert names(memory) == before
     assert check(memory.store).ok

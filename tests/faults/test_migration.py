@@ -96,7 +96,7 @@ def _rewrites(engine: Engine) -> None:
 
 
 def _drops_history(engine: Engine) -> None:
-    engine.execute("delete from ledger where number > 3")
+    engine.execute("delete from log where number > 3")
 
 
 def _drops_links(engine: Engine) -> None:

@@ -52,10 +52,10 @@ def test_a_sound_store_has_no_findings(path: Path) -> None:
         ("update memories set access_count = 99 where seq = 7", "rows"),
         ("update links set confidence = 0.5", "links"),
         ("update tombstones set reason = 'forgotten'", "tombstones"),
-        ("update ledger set actor = 'nobody' where number = 3", "ledger"),
-        ("update ledger set body = '[\"\",{},{}]' where body is not null", "ledger"),
-        ("delete from ledger where number = 5", "ledger"),
-        ("delete from ledger where number = (select max(number) from ledger)", "ledger"),
+        ("update log set actor = 'nobody' where number = 3", "log"),
+        ("update log set body = '[\"\",{},{}]' where body is not null", "log"),
+        ("delete from log where number = 5", "log"),
+        ("delete from log where number = (select max(number) from log)", "log"),
         ("delete from facets where seq = 3", "facets"),
         ("insert into facets values ('tag', 'ghost', 3)", "facets"),
         ("delete from memories where seq = 9", "keywords"),
@@ -219,4 +219,4 @@ class _Circle:
 
 
 def test_salvage_ends_where_a_broken_key_leads_in_circles() -> None:
-    assert list(_readable(_Circle(), "ledger", "*")) == [("one",), ("two",)]  # type: ignore[arg-type]
+    assert list(_readable(_Circle(), "log", "*")) == [("one",), ("two",)]  # type: ignore[arg-type]

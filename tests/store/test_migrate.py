@@ -48,7 +48,7 @@ def test_a_migration_is_preceded_by_a_verified_backup(path: Path) -> None:
     [
         "delete from memories where seq > 15",
         "update memories set content = 'migrated' where seq = 3",
-        "delete from ledger where number = 20",
+        "delete from log where number = 20",
         "update memories set status = 'expired'",
     ],
 )

@@ -83,7 +83,7 @@ def test_a_dry_run_tells_the_plan_and_does_nothing(run: Tend, memory: Recollect)
     assert run(chore, dry_run=True).plans == (Plan("prune", (Step("it", "because"),), 1),)
     assert chore.runs == []
     assert memory.store.jobs.every() == []
-    assert memory.store.ledger.doing("tend", 10) == []
+    assert memory.store.log.doing("tend", 10) == []
 
 
 def test_a_run_that_used_up_its_budget_is_still_due(run: Tend) -> None:
@@ -104,7 +104,7 @@ def test_a_failing_chore_is_told_rests_longer_each_time_and_stops_no_other(
     broken.error = ZeroDivisionError("by nought")
     result = run(broken, sound)
     assert [(one.chore, one.failed) for one in result.reports] == [("enrich", True), ("prune", False)]
-    assert "ZeroDivisionError: by nought" in memory.store.ledger.doing("tend", 9)[-1].change.why
+    assert "ZeroDivisionError: by nought" in memory.store.log.doing("tend", 9)[-1].change.why
     assert "failed 1 ×" in run(broken).skipped[0]
     clock.pass_(minutes=11)
     assert run(broken).reports[0].failed
@@ -123,7 +123,7 @@ def test_the_same_failure_is_written_down_once(run: Tend, memory: Recollect, clo
         run(broken)
         clock.pass_(hours=7)
     assert memory.store.jobs.get("prune").failures == 20
-    assert len(memory.store.ledger.doing("tend", 100)) == 1
+    assert len(memory.store.log.doing("tend", 100)) == 1
 
 
 def test_a_chore_held_elsewhere_is_skipped_until_its_lease_runs_out(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.core.ledger import Entry
 from recollect.core.links import Link
+from recollect.core.log import Entry
 from recollect.core.records import Memory
 
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.decay import parse_decay
 from recollect.core.fields import BY_NAME, FIELDS, Field
 from recollect.core.ids import MemoryId
+from recollect.core.links import Link
 from recollect.core.records import Memory, Span, WorkUnit
-from recollect.core.scope import Scope, Source, Status, Visibility
+from recollect.core.scope import Relation, Scope, Source, Status, Visibility
 
 if TYPE_CHECKING:
+    from recollect.core.entities import Entity
     from recollect.core.kinds import Kinds
 
 Json = dict[str, Any]
@@ -76,6 +78,60 @@ def whole(memory: Memory) -> Json:
         for field in FIELDS
         if (value := getattr(memory, field.name)) != _DEFAULTS.get(field.name, _UNSET)
     }
+
+
+def link_json(link: Link) -> Json:
+    """A link without its source, which is what an entry about it is about."""
+    return {
+        "relation": str(link.relation),
+        "file" if link.target is None else "target": link.file if link.target is None else link.target,
+        "confidence": link.confidence,
+        "automatic": link.automatic,
+        "created_at": iso(link.created_at),
+    }
+
+
+def parse_link(source: str, values: Mapping[str, Any]) -> Link:
+    """The link that `link_json` wrote down."""
+    target = values.get("target")
+    return Link(
+        source=MemoryId(source),
+        relation=Relation(values["relation"]),
+        target=None if target is None else MemoryId(target),
+        file=values.get("file"),
+        confidence=values["confidence"],
+        automatic=values["automatic"],
+        created_at=moment(values["created_at"]),
+    )
+
+
+def entity_json(entity: Entity) -> Json:
+    """An entity without its id and project, which the entry about it has."""
+    return {
+        "name": entity.name,
+        "type": str(entity.type),
+        "aliases": list(entity.aliases),
+        "summary": entity.summary,
+        "merged_into": entity.merged_into,
+        "created_at": iso(entity.created_at),
+    }
+
+
+def parse_entity(id: str, project: str, values: Mapping[str, Any]) -> Entity:
+    """The entity that `entity_json` wrote down."""
+    from recollect.core.entities import Entity, EntityId, EntityType
+
+    merged = values["merged_into"]
+    return Entity(
+        id=EntityId(id),
+        project=project,
+        name=values["name"],
+        type=EntityType(values["type"]),
+        created_at=moment(values["created_at"]),
+        aliases=tuple(values["aliases"]),
+        summary=values["summary"],
+        merged_into=None if merged is None else EntityId(merged),
+    )
 
 
 _UNSET = object()

@@ -16,9 +16,7 @@ from recollect.core.errors import Tombstoned
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
-from recollect.core.ledger import Change
 from recollect.core.likeness import jaccard, overlap
-from recollect.core.links import Link
 from recollect.core.query import Filter, Query
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
@@ -218,24 +216,8 @@ def _add(fact: Extracted, room: DialogueContext, session: str | None, source: So
 
 def _said_again(known: Memory, fact: Extracted, room: DialogueContext, session: str | None) -> None:
     """A repeated fact gains its new evidence, and is as fresh as its last saying."""
-    store, hand = room.store, room.hand("said again", actor=ACTOR)
-    cited = {link_entities.target for link_entities in store.links.from_(known.id)}
-    new = [episode for episode in fact.episodes if episode not in cited]
-    if not new:
-        return
-    store.links.put([Link(known.id, Relation.DERIVED_FROM, id, None, 1.0, False, hand.at) for id in new])
-    provenance = tuple(dict.fromkeys((*known.provenance, *([session] if session else []))))
-    again = known.having(
-        provenance=provenance,
-        accessed_at=max(known.accessed_at, hand.at),
-        updated_at=hand.at,
-        revision=known.revision + 1,
-    )
-    store.memories.update(known, again)
-    change = Change(
-        "merge", known.id, "said again", {"provenance": list(known.provenance)}, {"provenance": list(provenance)}
-    )
-    store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
+    hand = room.hand("said again", actor=ACTOR)
+    acts.cite(room.store, known.id, hand, sources=fact.episodes, session=session)
 
 
 def _close(old: Memory, new: Memory, room: DialogueContext) -> MemoryId:

@@ -6,19 +6,22 @@ A merge only points one entity at the other, so that splitting takes it back wit
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
 from recollect.core.errors import AmbiguousEntity, BudgetSpent, EntityNotFound, InvalidField, ModelDown, ModelWrong
-from recollect.core.ledger import Action, Change
+from recollect.core.log import Action, Change
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, choose
 from recollect.core.text import clean, require_storable
 from recollect.dialogue.context import ENRICH_BATCH, ENRICH_FEW, ENRICH_KINDS, DialogueContext
 from recollect.entities.registry import link_entities
 from recollect.remember import acts
+from recollect.remember.changes import Changes
 
 _MOST_MOVED = 10_000  # memories looked at when an alias becomes an entity of its own
 
@@ -65,8 +68,8 @@ def merge_entities(keep: str, other: str, room: DialogueContext, *, why: str = "
         moved = [each.having(merged_into=one.id) for each in store.entities.group([two.id])]
         names = [name for each in moved for name in (each.name, *each.aliases)]
         kept = one.having(aliases=tuple(dict.fromkeys([*one.aliases, *(n for n in names if n != one.name)])))
-        store.entities.put([kept, *moved])
-        _tell("merge_entity", {"entity": two.id}, {"merged_into": one.id}, why or f"{two.name} is {one.name}", room)
+        told = ({"entity": two.id}, {"merged_into": one.id})
+        _put("merge_entity", [kept, *moved], *told, why or f"{two.name} is {one.name}", room)
     return store.entities.get(one.id)
 
 
@@ -83,10 +86,10 @@ def split_entity(given: str, alias: str, room: DialogueContext, *, why: str = ""
         own = inside[0].having(merged_into=None) if inside else _made(alias, whole, room)
         freed = {entity_key(name) for name in (own.name, *own.aliases)}
         rest = whole.having(aliases=tuple(name for name in whole.aliases if entity_key(name) not in freed))
-        store.entities.put([rest, own])
         if not inside:
             _move(whole, own, key, room)
-        _tell("split_entity", {"entity": whole.id}, {"entity": own.id}, why or f"{own.name} is not {whole.name}", room)
+        told = ({"entity": whole.id}, {"entity": own.id})
+        _put("split_entity", [rest, own], *told, why or f"{own.name} is not {whole.name}", room)
     return store.entities.get(own.id)
 
 
@@ -96,7 +99,9 @@ def describe_entity(given: str, summary: str, room: DialogueContext, *, type: st
     text = clean(require_storable(summary, "summary"))[0]
     chosen = entity.type if type is None else choose(EntityType, type, "type")
     with room.store.engine.write():
-        room.store.entities.put([entity.having(summary=text, type=chosen)])
+        changes = Changes(room.store, room.hand("described"))
+        changes.put_entities("annotate", [entity.having(summary=text, type=chosen)])
+        changes.write()
     return room.store.entities.get(entity.id)
 
 
@@ -129,10 +134,18 @@ def _move(whole: Entity, own: Entity, key: str, room: DialogueContext) -> None:
             acts.annotate(room.store, memory.id, room.hand("entity split"), entities=(*stays, own.id))
 
 
-def _tell(action: Action, before: dict[str, str], after: dict[str, str], why: str, room: DialogueContext) -> None:
-    hand = room.hand(why)
-    change = Change(action, None, hand.why, before, after)
-    room.store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
+def _put(
+    action: Action,
+    entities: list[Entity],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    why: str,
+    room: DialogueContext,
+) -> None:
+    changes = Changes(room.store, room.hand(why))
+    changes.put_entities(action, entities)
+    changes.note(Change(action, None, why, before, after))
+    changes.write()
 
 
 # --- enrichment -----------------------------------------------------------------------------------------------------

@@ -15,13 +15,12 @@ from datetime import datetime, timedelta
 from recollect.core.documents import Document
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
-from recollect.core.ledger import Change
 from recollect.core.ports import Identity
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.documents.search import effective_confidence
 from recollect.remember.act import ActContext
-from recollect.remember.passages import Cut, replace_passages
+from recollect.remember.passages import Cut, drop_passages, replace_passages
 from recollect.store.store import Store
 
 SAME = 0.95  # cosine from which two passages say the same
@@ -147,20 +146,10 @@ def _drop(repeats: Sequence[Repeat], store: Store, hand: ActContext) -> None:
     with store.engine.write():
         there = {memory.id: memory for memory in store.memories.get_many([one.passage for one in repeats]).memories}
         kept = {memory.id for memory in store.memories.get_many([one.of for one in repeats]).memories}
-        lost: dict[str, int] = {}
-        for one in repeats:
-            memory = there.get(one.passage)
-            if memory is None or one.of not in kept:
-                continue
-            store.memories.delete(memory)
-            store.links.forget(memory.id)
-            if memory.span is not None and memory.span.document is not None:
-                lost[memory.span.document] = lost.get(memory.span.document, 0) + 1
+        gone = [there[one.passage] for one in repeats if one.passage in there and one.of in kept]
+        lost = drop_passages(gone, store, hand)
         documents = store.documents.by_ids(lost)
         store.documents.put([replace(one, passages=max(0, one.passages - lost[one.id])) for one in documents.values()])
-        changes = [Change("index", None, id, None, {"removed": count}) for id, count in sorted(lost.items())]
-        if changes:
-            store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
 
 
 def _prune(one: Stale, store: Store, hand: ActContext, identity: Identity) -> None:

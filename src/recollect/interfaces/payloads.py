@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from recollect.core.account import Account
     from recollect.core.documents import Document
     from recollect.core.drafts import Receipt
-    from recollect.core.ledger import Entry
     from recollect.core.links import Link
+    from recollect.core.log import Entry
     from recollect.core.query import Hit
     from recollect.core.turns import Turn
     from recollect.documents.check import Checked, Conflict, Side

@@ -55,7 +55,7 @@ from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.core.account import Account
-    from recollect.core.ledger import Entry
+    from recollect.core.log import Entry
 
 
 class DenseScores(Meaning, Protocol):
@@ -363,18 +363,18 @@ class Reader:
             confidence=self.confidence(memory),
             points_at=tuple(store.links.from_(memory.id)),
             pointed_at_by=tuple(store.links.to(memory.id)),
-            history=tuple(store.ledger.of(memory.id)),
+            history=tuple(store.log.of(memory.id)),
         )
 
     def history(self, id: str | None = None, *, limit: int = 50) -> tuple[Entry, ...]:
         """The log: of one memory, oldest first, or the latest changes of all, newest first."""
         if id is None:
-            return tuple(self._stores.project.ledger.recent(limit))
+            return tuple(self._stores.project.log.recent(limit))
         for store in self._stores.all:
-            if known := store.ledger.of(id):  # a forgotten memory still has a history
+            if known := store.log.of(id):  # a forgotten memory still has a history
                 return tuple(known)
         store, found = self._stores.find(id)
-        return tuple(store.ledger.of(found))
+        return tuple(store.log.of(found))
 
     def confidence(self, memory: Memory) -> float:
         """What the stored confidence is worth now."""

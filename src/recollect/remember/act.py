@@ -16,3 +16,4 @@ class ActContext:
     at: datetime
     act: MemoryId
     why: str = ""
+    door: str = ""  # where it came in: cli, mcp, http …; empty where nobody says

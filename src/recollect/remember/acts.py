@@ -1,14 +1,13 @@
 """The acts that change what is remembered: edit, confirm, reject, dispute, pin.
 
-Each is one transaction: read the row as it is now, work out the new one, write it with its ledger entries. Whatever
+Each is one transaction: read the row as it is now, work out the new one, write it with its log entries. Whatever
 moves a confidence also moves its neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from recollect.core.decay import Exponential
@@ -17,16 +16,16 @@ from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, S
 from recollect.core.fields import EDITABLE
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
-from recollect.core.ledger import Action, Change
 from recollect.core.links import Link
+from recollect.core.log import Action
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Status, choose, share
 from recollect.core.text import require_storable
 from recollect.remember.act import ActContext
+from recollect.remember.changes import Changes
 from recollect.remember.propagate import propagate, travels
 from recollect.remember.screen import screen
 from recollect.remember.shape import shape
-from recollect.store.codec import difference
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
 
@@ -36,7 +35,7 @@ CERTAIN = 1.0  # what a person confirmed
 def confirm(store: Store, id: str, hand: ActContext) -> Memory:
     """A person stands behind it: certain, reviewed, and protected if it is a fact."""
 
-    def confirmed(memory: Memory) -> Memory:
+    def confirmed(memory: Memory, changes: Changes) -> Memory:
         return memory.having(
             verified=True,
             needs_review=False,
@@ -51,17 +50,17 @@ def confirm(store: Store, id: str, hand: ActContext) -> Memory:
 def reject(store: Store, id: str, hand: ActContext) -> Memory:
     """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
 
-    def rejected(memory: Memory) -> Memory:
-        store.tombstones.put(tombstone_key(memory.fingerprint, memory.user), reason="rejected", at=hand.at)
+    def rejected(memory: Memory, changes: Changes) -> Memory:
+        changes.bury("reject", tombstone_key(memory.fingerprint, memory.user), "rejected")
         return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
 
-    return _act(store, id, "reject", rejected, hand, tombstone=True)
+    return _act(store, id, "reject", rejected, hand)
 
 
 def dispute(store: Store, id: str, hand: ActContext) -> Memory:
     """Somebody doubts it. It stays in recall, marked, at a lower weight, until confirmed or rejected."""
 
-    def disputed(memory: Memory) -> Memory:
+    def disputed(memory: Memory, changes: Changes) -> Memory:
         if memory.status is Status.DISPUTED:
             raise MemoryNotOpen(memory.id, memory.status)
         return memory.having(status=Status.DISPUTED, needs_review=True, verified=False, streak=0)
@@ -71,7 +70,7 @@ def dispute(store: Store, id: str, hand: ActContext) -> Memory:
 
 def pin(store: Store, id: str, hand: ActContext, *, pinned: bool) -> Memory:
     """A pinned memory never fades."""
-    return _act(store, id, "pin" if pinned else "unpin", lambda memory: memory.having(pinned=pinned), hand)
+    return _act(store, id, "pin" if pinned else "unpin", lambda memory, _: memory.having(pinned=pinned), hand)
 
 
 def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], expected: int | None = None) -> Memory:
@@ -80,27 +79,23 @@ def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], ex
     `changes` speaks the language of a Draft (content, kind, confidence, tags …); everything is checked like one.
     """
 
-    def edited(memory: Memory) -> Memory:
+    def edited(memory: Memory, noted: Changes) -> Memory:
         if expected is not None and memory.revision != expected:
             raise StaleEdit(memory.id, expected=expected, found=memory.revision)
         shaped = _reshaped(memory, store, hand, changes)
         if shaped.fingerprint != memory.fingerprint:
-            store.tombstones.put(tombstone_key(memory.fingerprint, memory.user), reason="corrected", at=hand.at)
-            key = tombstone_key(shaped.fingerprint, memory.user)
-            if tomb := store.tombstones.find([key]).get(key):
-                lifted.update(tombstone=tomb.fingerprint, reason=tomb.reason)
-                store.tombstones.lift(tomb.fingerprint)
+            noted.bury("edit", tombstone_key(memory.fingerprint, memory.user), "corrected")
+            noted.lift("edit", tombstone_key(shaped.fingerprint, memory.user))
         return shaped
 
-    lifted: dict[str, str] = {}
-    return _act(store, id, "edit", edited, hand, tombstone="content" in changes, lifted=lifted)
+    return _act(store, id, "edit", edited, hand)
 
 
 def supersede(store: Store, id: str, hand: ActContext, *, by: Memory, until: datetime, confidence: float) -> Memory:
     """Close `id` in favour of `by`, valid until then. It stays as evidence, at no more than this confidence."""
 
-    def closed(memory: Memory) -> Memory:
-        store.links.put([Link(by.id, Relation.SUPERSEDES, memory.id, None, 1.0, True, hand.at)])
+    def closed(memory: Memory, changes: Changes) -> Memory:
+        changes.put_links("supersede", [Link(by.id, Relation.SUPERSEDES, memory.id, None, 1.0, True, hand.at)])
         return memory.having(
             status=Status.SUPERSEDED,
             superseded_by=by.id,
@@ -115,7 +110,7 @@ def supersede(store: Store, id: str, hand: ActContext, *, by: Memory, until: dat
 def expire(store: Store, id: str, hand: ActContext) -> Memory:
     """It faded until nobody would rely on it. It leaves recall and stays as evidence."""
 
-    def expired(memory: Memory) -> Memory:
+    def expired(memory: Memory, changes: Changes) -> Memory:
         return memory.having(status=Status.EXPIRED, valid_until=memory.valid_until or hand.at, needs_review=False)
 
     return _act(store, id, "expire", expired, hand)
@@ -123,7 +118,31 @@ def expire(store: Store, id: str, hand: ActContext) -> Memory:
 
 def annotate(store: Store, id: str, hand: ActContext, **fields: Any) -> Memory:
     """Add what was worked out about a memory, such as whom it mentions. What it says does not change."""
-    return _act(store, id, "annotate", lambda memory: memory.having(**fields), hand)
+    return _act(store, id, "annotate", lambda memory, _: memory.having(**fields), hand)
+
+
+def cite(store: Store, id: MemoryId, act: ActContext, *, sources: Sequence[MemoryId], session: str | None) -> None:
+    """A memory was said again: it gains its new sources, and is as fresh as its last saying."""
+    with store.engine.write():
+        known = store.memories.get(id)
+        cited = {link.target for link in store.links.from_(id)}
+        links = [
+            Link(id, Relation.DERIVED_FROM, source, None, 1.0, False, act.at)
+            for source in dict.fromkeys(sources)
+            if source not in cited
+        ]
+        if not links:
+            return
+        changes = Changes(store, act)
+        changes.put_links("merge", links)
+        again = known.having(
+            provenance=tuple(dict.fromkeys((*known.provenance, *([session] if session else [])))),
+            accessed_at=max(known.accessed_at, act.at),
+            updated_at=act.at,
+            revision=known.revision + 1,
+        )
+        changes.update("merge", known, again, act.why)
+        changes.write()
 
 
 def relate(
@@ -142,9 +161,9 @@ def relate(
             automatic=False,
             created_at=hand.at,
         )
-        store.links.put([link])
-        change = Change("link", link.source, f"{link.relation} {link.target or link.file}")
-        store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
+        changes = Changes(store, hand)
+        changes.put_links("link", [link], f"{link.relation} {link.target or link.file}")
+        changes.write()
     return link
 
 
@@ -168,37 +187,28 @@ def _reshaped(memory: Memory, store: Store, hand: ActContext, changes: dict[str,
 
 
 def _act(
-    store: Store,
-    id: str,
-    action: Action,
-    change: Callable[[Memory], Memory],
-    hand: ActContext,
-    *,
-    tombstone: bool = False,
-    lifted: Mapping[str, str] = MappingProxyType({}),
+    store: Store, id: str, action: Action, change: Callable[[Memory, Changes], Memory], hand: ActContext
 ) -> Memory:
-    """Read, change, write, tell the ledger, let confidence travel. One transaction."""
+    """Read, change, write, log, let confidence travel. One transaction."""
     with store.engine.write():
         memory = store.memories.get(store.memories.resolve(id))
         if memory.status not in OPEN:
             raise MemoryNotOpen(memory.id, memory.status)
-        changed = change(memory)
-        before, after = difference(memory, changed)
-        if not after:
+        changes = Changes(store, hand)
+        changed = change(memory, changes)
+        if changed == memory:
             return memory
         changed = changed.having(updated_at=hand.at, revision=memory.revision + 1)
-        store.memories.update(memory, changed)
-        if tombstone and memory.fingerprint != (changed.fingerprint if action == "edit" else None):
-            after["tombstone"] = tombstone_key(memory.fingerprint, memory.user)
-        changes = [Change(action, memory.id, hand.why, {**before, **lifted}, after)]
-        changes += _neighbours(store, memory, changed, hand)
-        store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
+        changes.update(action, memory, changed, hand.why)
+        _move_neighbours(store, memory, changed, hand, changes)
+        changes.write()
     return changed
 
 
-def _neighbours(store: Store, before: Memory, after: Memory, hand: ActContext) -> list[Change]:
+def _move_neighbours(store: Store, before: Memory, after: Memory, hand: ActContext, changes: Changes) -> None:
+    """Let a change of confidence travel along the links."""
     if not travels(before.confidence, after.confidence):
-        return []
+        return
     known: dict[MemoryId, Memory] = {}
 
     def confidence(id: MemoryId) -> float | None:
@@ -212,11 +222,7 @@ def _neighbours(store: Store, before: Memory, after: Memory, hand: ActContext) -
     settled = propagate(
         before.id, before=before.confidence, after=after.confidence, links=store.links.from_, confidence=confidence
     )
-    changes = []
     for id, value in settled.items():
-        moved = known[id].having(confidence=value, updated_at=hand.at, revision=known[id].revision + 1)
-        was, now = difference(known[id], moved)
-        if now:
-            store.memories.update(known[id], moved)
-            changes.append(Change("propagate", id, f"{before.id} changed", was, now))
-    return changes
+        if value != known[id].confidence:
+            moved = known[id].having(confidence=value, updated_at=hand.at, revision=known[id].revision + 1)
+            changes.update("propagate", known[id], moved, f"{before.id} changed")

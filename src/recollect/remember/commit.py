@@ -1,22 +1,23 @@
-"""Fourth step of remembering: one transaction with rows, keyword entries, links and ledger. All or nothing."""
+"""Fourth step of remembering: one transaction with rows, keyword entries, links and log. All or nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from recollect.core.drafts import Receipt
 from recollect.core.errors import MemoryNotFound, MemoryNotOpen, Tombstoned
+from recollect.core.forms import whole
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
-from recollect.core.ledger import Change
 from recollect.core.links import Link
+from recollect.core.log import Action, Change
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
+from recollect.remember.act import ActContext
+from recollect.remember.changes import Changes
 from recollect.remember.propagate import moved
 from recollect.remember.resolve import SAID_SO, Resolution
-from recollect.store.codec import difference
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
 
@@ -38,36 +39,28 @@ class Resolved:
     why: str = ""
 
 
-def commit(
-    weighed: Sequence[Resolved],
-    store: Store,
-    *,
-    now: datetime,
-    act: str,
-    actor: str,
-    durable: bool,
-) -> list[Receipt]:
-    """Write everything, once. What others wrote since the drafts were weighed is seen here, under the lock."""
+def commit(resolved: Sequence[Resolved], store: Store, act: ActContext, *, durable: bool) -> list[Receipt]:
+    """Write everything, once. What others wrote since the drafts were resolved is seen here, under the lock."""
     with store.engine.write(durable=durable):
-        writing = _Writing(store, now, weighed)
-        receipts = [replace(writing.one(each), queued=not durable) for each in weighed]
-        writing.finish(act, actor)
+        writing = _Writing(store, act, resolved)
+        receipts = [replace(writing.one(each), queued=not durable) for each in resolved]
+        writing.finish()
     return receipts
 
 
 class _Writing:
-    """The state of one transaction: what is to be inserted, and what the ledger will say."""
+    """The state of one transaction: what is to be inserted, and what the log will say."""
 
-    def __init__(self, store: Store, now: datetime, weighed: Sequence[Resolved]) -> None:
+    def __init__(self, store: Store, act: ActContext, resolved: Sequence[Resolved]) -> None:
         self._store = store
-        self._now = now
-        prints = [each.memory.fingerprint for each in weighed]
+        self._now = act.at
+        self._changes = Changes(store, act)
+        prints = [each.memory.fingerprint for each in resolved]
         self._known = store.memories.by_fingerprint(prints)
-        keys = [key for each in weighed for key in _tombstone_keys(each.memory)]
+        keys = [key for each in resolved for key in _tombstone_keys(each.memory)]
         self._tombs = store.tombstones.find(keys)
         self._new: dict[MemoryId, Memory] = {}
-        self._links: list[Link] = []
-        self._changes: list[Change] = []
+        self._links: list[tuple[Action, Link]] = []
 
     def one(self, each: Resolved) -> Receipt:
         memory = each.memory
@@ -80,17 +73,18 @@ class _Writing:
         self._known.setdefault(memory.fingerprint, []).append(memory)
         because = each.resolution.because
         why = each.why or (f"{each.resolution.verdict}: {because}" if because else "")
-        self._changes.append(Change("add", memory.id, why))
+        self._changes.note(Change("add", memory.id, why, after=whole(memory)))
         for source in each.derived_from:
-            self._link(memory.id, Relation.DERIVED_FROM, source, _SURE, automatic=False)
+            self._link("add", memory.id, Relation.DERIVED_FROM, source, _SURE, automatic=False)
         verdict = each.resolution.verdict if each.resolution.verdict != "same" else "new"
         return Receipt(memory.id, verdict, memory, each.resolution.against, each.redacted, (*each.notes, *notes))
 
-    def finish(self, act: str, actor: str) -> None:
+    def finish(self) -> None:
         if self._new:
             self._store.memories.add(list(self._new.values()))
-        self._store.links.put(self._links)
-        self._store.ledger.append(self._changes, act=act, actor=actor, at=self._now)
+        for action, link in self._links:
+            self._changes.put_links(action, [link])
+        self._changes.write()
 
     def _pass_tombstone(self, each: Resolved) -> None:
         keys = _tombstone_keys(each.memory)
@@ -101,10 +95,8 @@ class _Writing:
             raise Tombstoned(reason=tomb.reason, since=tomb.at.date().isoformat())
         if tomb.fingerprint != keys[0]:
             return  # it holds for everybody, and one user's word does not lift that
-        self._store.tombstones.lift(tomb.fingerprint)
-        self._changes.append(
-            Change("edit", None, "said again on purpose", {"tombstone": tomb.fingerprint, "reason": tomb.reason}, {})
-        )
+        self._changes.lift("edit", tomb.fingerprint)
+        self._changes.note(Change("edit", None, "said again on purpose", about="note"))
 
     def _twin(self, memory: Memory) -> Memory | None:
         """The same statement of the same standing, the user's own first, then one of nobody in particular. What was
@@ -128,18 +120,21 @@ class _Writing:
             status=Status.ACTIVE if known.status is Status.CANDIDATE and stated else known.status,
             needs_review=known.needs_review and not stated,
         )
-        before, after = difference(known, merged)
-        if not after:
+        if merged == known:
             return known
         merged = merged.having(updated_at=self._now, revision=known.revision + 1)
-        if known.id in self._new:
-            self._new[known.id] = merged
-        else:
-            self._store.memories.update(known, merged)
+        self._replace("merge", known, merged, "said again")
         alike = self._known[known.fingerprint]
         self._known[known.fingerprint] = [merged if one.id == known.id else one for one in alike]
-        self._changes.append(Change("merge", known.id, "said again", before, after))
         return merged
+
+    def _replace(self, action: Action, before: Memory, after: Memory, why: str) -> None:
+        """Change a memory that is stored, or about to be."""
+        if before.id in self._new:
+            self._new[before.id] = after
+            self._changes.updated(action, before, after, why)
+        else:
+            self._changes.update(action, before, after, why)
 
     def _settle(self, memory: Memory, each: Resolved) -> tuple[Memory, tuple[str, ...]]:
         """Carry out what the verdict means for the other side, and for the new memory itself."""
@@ -152,7 +147,7 @@ class _Writing:
                 for old in each.resolution.against:
                     known = self._new.get(old) or self._open(old, stated=False)
                     if known is not None and known.user == memory.user:  # what holds for all is not one user's to doubt
-                        self._link(memory.id, Relation.CONFLICTS_WITH, old, _LIKELY, automatic=True)
+                        self._link("add", memory.id, Relation.CONFLICTS_WITH, old, _LIKELY, automatic=True)
                 note = f"contradicts {each.resolution.against[0]}: {each.resolution.because}"
                 return memory.having(needs_review=True), (note,)
             case _:
@@ -175,17 +170,10 @@ class _Writing:
             updated_at=self._now,
             revision=known.revision + 1,
         )
-        before, after = difference(known, closed)
-        if old in self._new:
-            self._new[old] = closed
-        else:
-            self._store.memories.update(known, closed)
-        self._links.append(link)
+        self._replace("supersede", known, closed, each.why or f"superseded by {memory.id}")
+        self._links.append(("supersede", link))
         if each.corrects and known.fingerprint != memory.fingerprint:
-            key = tombstone_key(known.fingerprint, known.user)
-            self._store.tombstones.put(key, reason="corrected", at=self._now)
-            after["tombstone"] = key
-        self._changes.append(Change("supersede", old, each.why or f"superseded by {memory.id}", before, after))
+            self._changes.bury("supersede", tombstone_key(known.fingerprint, known.user), "corrected")
 
     def _open(self, id: MemoryId, *, stated: bool) -> Memory | None:
         """The memory to close. One that vanished or closed meanwhile matters only to someone who named it."""
@@ -201,8 +189,10 @@ class _Writing:
             return None
         return known
 
-    def _link(self, source: MemoryId, relation: Relation, target: MemoryId, sure: float, *, automatic: bool) -> None:
-        self._links.append(Link(source, relation, target, None, sure, automatic, self._now))
+    def _link(
+        self, action: Action, source: MemoryId, relation: Relation, target: MemoryId, sure: float, *, automatic: bool
+    ) -> None:
+        self._links.append((action, Link(source, relation, target, None, sure, automatic, self._now)))
 
 
 def _tombstone_keys(memory: Memory) -> list[str]:

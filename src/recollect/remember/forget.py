@@ -1,6 +1,6 @@
-"""Forgetting: the row, its keyword entry, its links and what ledger and turns say of its text are gone for good.
+"""Forgetting: the row, its keyword entry, its links and what log and turns say of its text are gone for good.
 
-A tombstone and a ledger entry without content remain. It must work on a full disk, and it cannot be undone.
+A tombstone and a log entry without content remain. It must work on a full disk, and it cannot be undone.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from recollect.core.errors import StoreError
 from recollect.core.ids import MemoryId
-from recollect.core.ledger import Change
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
+from recollect.remember.changes import Changes
 from recollect.store.cache import empty
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
@@ -42,18 +42,15 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgo
 
     def act() -> None:
         with store.engine.write():
+            changes = Changes(store, hand)
             for memory in (store.memories.get(one.id) for one in named):
-                store.memories.delete(memory)
-                store.entities.drop_unmentioned(memory.entities)
-                store.links.forget(memory.id)
+                changes.remove("forget", memory, hand.why, erase=True)
+                changes.drop_unmentioned("forget", memory.entities)
                 _erase_observed(store, memory)
-                store.ledger.erase_bodies(memory.id)
                 store.turns.forget(texts[memory.id])
                 store.working.forget(texts[memory.id])
-                key = tombstone_key(memory.fingerprint, memory.user)
-                store.tombstones.put(key, reason="forgotten", at=hand.at)
-            changes = [Change("forget", one.id, hand.why) for one in named]
-            store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
+                changes.bury("forget", tombstone_key(memory.fingerprint, memory.user), "forgotten")
+            changes.write()
 
     store.engine.insist(act)
     try:
@@ -62,6 +59,15 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgo
         return [Forgotten(one.id, str(error)) for one in named]
     lingering = "" if clean else "another process is reading; the log is emptied by the next write"
     return [Forgotten(one.id, lingering) for one in named]
+
+
+def prune(store: Store, memory: Memory, act: ActContext) -> None:
+    """Delete what expired long ago. Unlike forgetting it leaves no tombstone: the words may be said again."""
+    with store.engine.write():
+        changes = Changes(store, act)
+        changes.remove("prune", memory, act.why, erase=True)
+        changes.drop_unmentioned("prune", memory.entities)
+        changes.write()
 
 
 def _erase_observed(store: Store, memory: Memory) -> None:
@@ -75,9 +81,7 @@ def _erase_observed(store: Store, memory: Memory) -> None:
 
 def _ever_said(store: Store, memory: Memory) -> list[str]:
     """The texts of a memory, now and before each edit."""
-    bodies = [
-        part for entry in store.ledger.of(memory.id) for part in (entry.change.before, entry.change.after) if part
-    ]
+    bodies = [part for entry in store.log.of(memory.id) for part in (entry.change.before, entry.change.after) if part]
     return [memory.content, *(str(body["content"]) for body in bodies if "content" in body)]
 
 

@@ -2,7 +2,7 @@
 
 A passage is evidence cut from a file, not a statement somebody made, so it is screened and shaped like any draft but
 never weighed against its neighbours. The file is the truth: an unchanged passage keeps its row, its id and its vectors,
-however far it moved, and the ledger gets one entry per document instead of one per passage.
+however far it moved, and the log gets one entry per document instead of one per passage.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from recollect.core.drafts import Draft
 from recollect.core.errors import InvalidField
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
-from recollect.core.ledger import Change
 from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.core.scope import Status
 from recollect.remember.act import ActContext
+from recollect.remember.changes import Changes
 from recollect.remember.screen import Screened, screen
 from recollect.remember.shape import shape
 from recollect.store.store import Store
@@ -50,21 +50,31 @@ def replace_passages(cuts: Sequence[Cut], store: Store, hand: ActContext, *, ide
     shaped = [_shaped(cut, store, hand, identity) for cut in cuts]
     with store.engine.write():
         plans = [_plan(cut, passages, store) for cut, (passages, _) in zip(cuts, shaped, strict=True)]
-        for plan in plans:
-            for memory in plan.gone:
-                store.memories.delete(memory)
-                store.links.forget(memory.id)
-            for before, after in plan.moved:
-                store.memories.update(before, after)
+        changes = Changes(store, hand)
+        for cut, plan in zip(cuts, plans, strict=True):
+            counts = {"added": len(plan.new), "removed": len(plan.gone), "kept": len(plan.ids) - len(plan.new)}
+            changes.replace_passages("index", cut.document, plan.new, plan.moved, plan.gone, counts)
         if new := [memory for plan in plans for memory in plan.new]:
             store.memories.add(new)
-        changes = [_told(cut, plan) for cut, plan in zip(cuts, plans, strict=True) if plan.new or plan.gone]
-        if changes:
-            store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
+        changes.write()
     return [
         Kept(cut.document, plan.ids, len(plan.new), len(plan.gone), plan.withheld, redacted)
         for cut, plan, (_, redacted) in zip(cuts, plans, shaped, strict=True)
     ]
+
+
+def drop_passages(passages: Sequence[Memory], store: Store, act: ActContext) -> dict[str, int]:
+    """Delete some passages whose documents stay; how many of each document."""
+    by_document: dict[str, list[Memory]] = {}
+    for memory in passages:
+        if memory.span is not None and memory.span.document is not None:
+            by_document.setdefault(memory.span.document, []).append(memory)
+    with store.engine.write():
+        changes = Changes(store, act)
+        for document, gone in sorted(by_document.items()):
+            changes.replace_passages("index", document, [], [], gone, {"removed": len(gone)})
+        changes.write()
+    return {document: len(gone) for document, gone in by_document.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +155,3 @@ def _shaped(cut: Cut, store: Store, hand: ActContext, identity: Identity) -> tup
         else:
             passages.append(shaped.memory)
     return passages, tuple(fired)
-
-
-def _told(cut: Cut, plan: _Plan) -> Change:
-    counts = {"added": len(plan.new), "removed": len(plan.gone), "kept": len(plan.ids) - len(plan.new)}
-    return Change("index", None, cut.document, None, counts)

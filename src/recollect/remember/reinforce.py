@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
 from recollect.core.text import fingerprint
 from recollect.remember.act import ActContext
-from recollect.store.codec import difference
+from recollect.remember.changes import Changes
 from recollect.store.store import Store
-
-if TYPE_CHECKING:
-    from recollect.core.ledger import Change
 
 STRIDE = 5  # accesses without correction that earn one gain
 GAIN = 0.05
@@ -44,17 +41,11 @@ def accessed(memory: Memory, at: datetime) -> Memory:
 def note_access(store: Store, ids: Sequence[MemoryId], hand: ActContext) -> None:
     """Count one access each. Not synced: losing a count in a power cut harms nobody."""
     with store.engine.write(durable=False):
-        changes: list[Change] = []
+        changes = Changes(store, hand)
         for memory in store.memories.get_many(ids).memories:
             used = accessed(memory, hand.at)
-            store.memories.update(memory, used)
-            before, after = difference(memory, used)
-            if after:
-                from recollect.core.ledger import Change as Entry  # one access in five changes anything
-
-                changes.append(Entry("reinforce", memory.id, f"used {used.access_count} times", before, after))
-        if changes:
-            store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at)
+            changes.update("reinforce", memory, used, f"used {used.access_count} times")
+        changes.write()
 
 
 def witnessed(
@@ -87,10 +78,7 @@ def witnessed(
             updated_at=hand.at,
             revision=memory.revision + 1,
         )
-        store.memories.update(memory, seen)
-        before, after = difference(memory, seen)
-        from recollect.core.ledger import Change as Entry
-
-        change = Entry("reinforce", memory.id, f"seen again in {len(new)} session(s)", before, after)
-        store.ledger.append([change], act=hand.act, actor=hand.actor, at=hand.at)
+        changes = Changes(store, hand)
+        changes.update("reinforce", memory, seen, f"seen again in {len(new)} session(s)")
+        changes.write()
     return seen

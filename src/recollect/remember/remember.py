@@ -12,6 +12,7 @@ from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidInput
 from recollect.core.ports import Identity
 from recollect.core.records import Memory
+from recollect.remember.act import ActContext
 from recollect.remember.commit import Resolved, commit
 from recollect.remember.neighbours import ConflictCandidates
 from recollect.remember.resolve import SAID_SO, Resolution, resolve
@@ -28,10 +29,11 @@ def remember(
     identity: Identity,
     actor: str,
     durable: bool = True,
+    door: str = "",
 ) -> list[Receipt]:
     """Remember all drafts or none. Each receipt says what became of its draft."""
-    weighed = _weigh(drafts, store, now, identity)
-    return commit(weighed, store, now=now, act=identity("act", now), actor=actor, durable=durable)
+    resolved = _resolve(drafts, store, now, identity)
+    return commit(resolved, store, ActContext(actor, now, identity("act", now), door=door), durable=durable)
 
 
 def correction(old: Memory, content: str, *, why: str = "") -> Draft:
@@ -52,10 +54,10 @@ def correction(old: Memory, content: str, *, why: str = "") -> Draft:
     )
 
 
-def _weigh(drafts: Sequence[Draft], store: Store, now: datetime, identity: Identity) -> list[Resolved]:
+def _resolve(drafts: Sequence[Draft], store: Store, now: datetime, identity: Identity) -> list[Resolved]:
     shaped = [_shaped(index, draft, store, now, identity, len(drafts)) for index, draft in enumerate(drafts)]
-    rivals = ConflictCandidates(store)
-    weighed = []
+    candidates = ConflictCandidates(store)
+    resolved = []
     for draft, one, redacted in shaped:
         explicit = None if draft.supersedes is None else store.memories.resolve(draft.supersedes)
         if explicit is not None:
@@ -63,9 +65,9 @@ def _weigh(drafts: Sequence[Draft], store: Store, now: datetime, identity: Ident
         elif draft.skip_conflict_check:
             resolution = Resolution("new")
         else:
-            resolution = resolve(one.memory, rivals.of(one.memory))
+            resolution = resolve(one.memory, candidates.of(one.memory))
         derived = tuple(store.memories.resolve(id) for id in draft.derived_from)
-        weighed.append(
+        resolved.append(
             Resolved(
                 one.memory,
                 resolution,
@@ -77,8 +79,8 @@ def _weigh(drafts: Sequence[Draft], store: Store, now: datetime, identity: Ident
                 draft.why,
             )
         )
-        rivals.add(one.memory)
-    return weighed
+        candidates.add(one.memory)
+    return resolved
 
 
 def _shaped(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from recollect.core.ids import MemoryId
-from recollect.core.ledger import Change
 from recollect.core.records import Memory
 from recollect.core.text import fingerprint
 from recollect.privacy.scan import redact, scan
 from recollect.remember.act import ActContext
+from recollect.remember.changes import Changes
 from recollect.store.store import Store
 
 
@@ -35,7 +35,7 @@ def redact_turn(store: Store, turn: str) -> None:
 
 
 def redact_stored(store: Store, id: MemoryId, hand: ActContext) -> Memory:
-    """Replace the secrets of one memory. What the ledger kept of its old text is erased with them."""
+    """Replace the secrets of one memory. What the log kept of its old text is erased with them."""
     with store.engine.write():
         memory = store.memories.get(id)
         redaction = redact(memory.content)
@@ -46,8 +46,8 @@ def redact_stored(store: Store, id: MemoryId, hand: ActContext) -> Memory:
             updated_at=hand.at,
             revision=memory.revision + 1,
         )
-        store.memories.update(memory, safe)
-        store.ledger.erase_bodies(id)
         rules = ", ".join(sorted({finding.rule for finding in redaction.findings}))
-        store.ledger.append([Change("redact", id, f"secret: {rules}")], act=hand.act, actor=hand.actor, at=hand.at)
+        changes = Changes(store, hand)
+        changes.rewrite("redact", memory, safe, f"secret: {rules}")
+        changes.write()
     return safe

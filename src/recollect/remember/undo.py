@@ -1,6 +1,7 @@
 """Undo: the last act that was not undone yet is taken back, entry by entry, in reverse.
 
-Nothing is removed from the ledger: undoing is an act of its own that names the one it reverts.
+Nothing is removed from the log: undoing is an act of its own that names the one it reverts. What is taken back is one's
+own last change in this project, unless a memory or another actor is named.
 """
 
 from __future__ import annotations
@@ -8,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recollect.core.errors import CannotUndo, NothingToUndo
+from recollect.core.forms import moment, parse_link, with_fields
 from recollect.core.ids import MemoryId
-from recollect.core.ledger import Change, Entry
-from recollect.core.records import Memory
+from recollect.core.log import OLD_REPLICA, Change, Entry
 from recollect.remember.act import ActContext
-from recollect.store.codec import difference, patched
+from recollect.remember.changes import Changes
 from recollect.store.store import Store
 
 
@@ -25,58 +26,87 @@ class Undone:
     memories: tuple[MemoryId, ...]
 
 
-def undo(store: Store, hand: ActContext, *, memory: str | None = None) -> Undone:
-    """Revert the last act, or the last one that touched `memory`."""
+def undo(store: Store, act: ActContext, *, memory: str | None = None, actor: str | None = None) -> Undone:
+    """Revert the last act of who acts, of `actor`, or the last one that touched `memory`, whoever it was by."""
     with store.engine.write():
         named = None if memory is None else _named(store, memory)
-        entries = store.ledger.last_act(named)
+        entries = store.log.last_act(actor=actor or act.actor, subject=named)
         if not entries:
             raise NothingToUndo
-        act = entries[0].act
-        changes = [_reverted(store, entry, hand) for entry in reversed(entries)]
-        store.ledger.append(changes, act=hand.act, actor=hand.actor, at=hand.at, undoes=act)
-    touched = dict.fromkeys(entry.change.memory for entry in entries if entry.change.memory)
-    return Undone(act, tuple(entry.change.action for entry in entries), tuple(touched))
+        changes = Changes(store, act)
+        for entry in reversed(entries):
+            _revert(store, entry, act, changes)
+        changes.write(undoes=entries[0].act)
+    told = [entry for entry in entries if entry.is_shown]
+    touched = dict.fromkeys(entry.change.memory for entry in told if entry.change.memory)
+    return Undone(entries[0].act, tuple(entry.change.action for entry in told), tuple(touched))
 
 
 def _named(store: Store, given: str) -> str:
     """An id as given when the memory itself is gone, resolved otherwise."""
-    return given if store.ledger.of(given) else store.memories.resolve(given)
+    return given if store.log.of(given) else store.memories.resolve(given)
 
 
-def _reverted(store: Store, entry: Entry, hand: ActContext) -> Change:
+def _revert(store: Store, entry: Entry, act: ActContext, changes: Changes) -> None:
     change = entry.change
-    if change.action == "forget":
-        raise CannotUndo("forgetting", "the text is gone from the store, as it was meant to be")
+    if change.action in ("forget", "redact"):
+        raise CannotUndo(
+            "forgetting" if change.action == "forget" else "redacting",
+            "the text is gone from the store, as it was meant to be",
+        )
     if entry.erased:
         raise CannotUndo(change.action, "its record was erased")
-    if change.memory is None:
-        _restore_tombstones(store, entry, hand)
-        return Change("undo", None, hand.why or f"undo {change.action}")
-    if store.ledger.later(change.memory, entry):
-        raise CannotUndo(change.action, f"{change.memory} was changed again since; undo that first")
+    match change.about:
+        case "memory":
+            _revert_memory(store, entry, act, changes)
+        case "link":
+            _revert_link(change, changes)
+        case "tombstone":
+            _revert_tombstone(change, changes)
+        case _:
+            changes.note(Change("undo", None, act.why or f"undo {change.action}", about="note"))
+    if entry.replica == OLD_REPLICA:
+        _revert_old_tombstones(change, act, changes)
+
+
+def _revert_memory(store: Store, entry: Entry, act: ActContext, changes: Changes) -> None:
+    change, why = entry.change, act.why or f"undo {entry.change.action}"
+    if change.subject is None:
+        return
+    if store.log.later(change.subject, entry):
+        raise CannotUndo(change.action, f"{change.subject} was changed again since; undo that first")
+    now = store.memories.get(change.subject)
     if change.action == "add":
-        store.memories.delete(store.memories.get(change.memory))
-        store.links.forget(change.memory)
-        return Change("undo", change.memory, hand.why or "undo add")
-    _restore_tombstones(store, entry, hand)
-    before, after = _restored(store, store.memories.get(change.memory), entry, hand)
-    return Change("undo", change.memory, hand.why or f"undo {change.action}", before, after)
+        changes.remove("undo", now, why)
+        return
+    fields = {name: value for name, value in (change.before or {}).items() if name not in _OLD_MARKS}
+    then = with_fields(now, fields, store.kinds).having(updated_at=act.at, revision=now.revision + 1)
+    changes.update("undo", now, then, why)
 
 
-def _restored(store: Store, now: Memory, entry: Entry, hand: ActContext) -> tuple[dict[str, object], dict[str, object]]:
-    columns = {name: value for name, value in (entry.change.before or {}).items() if name not in _MARKS}
-    then = patched(now, columns, store.kinds).having(updated_at=hand.at, revision=now.revision + 1)
-    store.memories.update(now, then)
-    return difference(now, then)
+def _revert_link(change: Change, changes: Changes) -> None:
+    source = change.subject or ""
+    if change.before is not None:
+        changes.put_links("undo", [parse_link(source, change.before)])
+    elif change.after is not None:
+        changes.remove_link("undo", parse_link(source, change.after))
 
 
-_MARKS = frozenset({"tombstone", "reason"})
+def _revert_tombstone(change: Change, changes: Changes) -> None:
+    key = change.subject or ""
+    if change.before is not None:
+        changes.bury("undo", key, str(change.before["reason"]), at=moment(change.before["at"]))
+    else:
+        changes.lift("undo", key)
 
 
-def _restore_tombstones(store: Store, entry: Entry, hand: ActContext) -> None:
-    before, after = entry.change.before or {}, entry.change.after or {}
+# Entries from before there were replicas tell of tombstones among the fields of the memory.
+_OLD_MARKS = frozenset({"tombstone", "reason"})
+
+
+def _revert_old_tombstones(change: Change, act: ActContext, changes: Changes) -> None:
+    before, after = change.before or {}, change.after or {}
     if put := after.get("tombstone"):
-        store.tombstones.lift(str(put))
+        changes.lift("undo", str(put))
     if lifted := before.get("tombstone"):
-        store.tombstones.put(str(lifted), reason=str(before.get("reason", "rejected")), at=hand.at)
+        changes.bury("undo", str(lifted), str(before.get("reason", "rejected")))

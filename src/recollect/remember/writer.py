@@ -228,18 +228,19 @@ class Writer:
             by_store.setdefault(id(store), (store, []))[1].append(found)
         return [gone for store, named in by_store.values() for gone in forget_all(store, named, self.act(why))]
 
-    def undo(self, id: str | None = None, *, why: str = "") -> Undone:
-        """Take back the last change, or the last one to `id`."""
+    def undo(self, id: str | None = None, *, why: str = "", actor: str | None = None) -> Undone:
+        """Take back one's own last change, that of `actor`, or the last one to `id`, whoever it was by."""
         from recollect.remember.undo import undo
 
-        return undo(self._last_changed(id), self.act(why), memory=id)
+        return undo(self._last_changed(id, actor or self.actor), self.act(why), memory=id, actor=actor)
 
-    def _last_changed(self, id: str | None) -> Store:
-        """The store to undo in: the one that holds `id`, else the one that was changed last."""
+    def _last_changed(self, id: str | None, actor: str) -> Store:
+        """The store to undo in: the one that holds `id`, else the one that `actor` changed last."""
         if id is not None:
-            known = next((store for store in self._stores.all if store.ledger.of(id)), None)
+            known = next((store for store in self._stores.all if store.log.of(id)), None)
             return known or self._stores.find(id)[0]
-        latest = [(entries[-1].at, store) for store in self._stores.all if (entries := store.ledger.last_act())]
+        acts = [(store.log.last_act(actor=actor), store) for store in self._stores.all]
+        latest = [(entries[-1].at, store) for entries, store in acts if entries]
         if not latest:
             raise NothingToUndo
         return max(latest, key=lambda each: each[0])[1]

@@ -1,4 +1,4 @@
-"""Checking: is every row sound, is the ledger whole, does every projection match the rows? Changes nothing."""
+"""Checking: is every row sound, is the log whole, does every projection match the rows? Changes nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Progress = Callable[[str, int], None]
 class Finding:
     """One thing that is wrong. `projection` faults are mended by rebuilding, others need salvage or a backup."""
 
-    area: str  # file, rows, links, tombstones, documents, ledger, entities, turns, observed, keywords, vectors, graph …
+    area: str  # file, rows, links, tombstones, documents, log, entities, turns, observed, keywords, vectors, graph …
     problem: str
     projection: bool = False
 
@@ -36,14 +36,14 @@ class CheckReport:
 
 
 def check(store: Store, *, quick: bool = False, progress: Progress = lambda area, n: None) -> CheckReport:
-    """Look at everything: the file's structure, each row's checksum, the ledger's chain, projections against rows."""
+    """Look at everything: the file's structure, each row's checksum, the log's chain, projections against rows."""
     report = CheckReport()
     for area, look in (
         ("file", _file),
         ("rows", _rows),
         ("links", _links),
         ("documents", _documents),
-        ("ledger", _ledger),
+        ("log", _log),
         ("entities", _entities),
         ("turns", _turns),
         ("observed", _observed),
@@ -101,8 +101,8 @@ def _documents(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [Finding("documents", f"{what} is damaged") for what in store.documents.damaged()]
 
 
-def _ledger(store: Store, report: CheckReport, progress: Progress) -> None:
-    report.findings += [Finding("ledger", fault) for fault in store.ledger.verify()]
+def _log(store: Store, report: CheckReport, progress: Progress) -> None:
+    report.findings += [Finding("log", fault) for fault in store.log.verify()]
 
 
 def _entities(store: Store, report: CheckReport, progress: Progress) -> None:

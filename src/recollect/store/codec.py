@@ -6,7 +6,7 @@ structure checks pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from json import JSONEncoder, loads
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.decay import parse_decay
 from recollect.core.digest import checksum
-from recollect.core.fields import COLUMNS, FIELDS, Field
+from recollect.core.fields import FIELDS, Field
 from recollect.core.kinds import Kinds
 from recollect.core.records import Memory, Span, WorkUnit
 from recollect.core.scope import Scope, Source, Status, Visibility
@@ -148,22 +148,3 @@ def _written() -> tuple[Callable[[Memory], tuple[Value, ...]], Callable[[Row, Ki
 
 # `to_row`: a memory as column values in the order of COLUMNS. `from_row`: the memory that it wrote.
 to_row, from_row = _written()
-
-# Columns that move without being a change of what is remembered.
-_QUIET = frozenset({"accessed_at", "access_count", "streak", "updated_at", "revision"})
-
-
-def difference(before: Memory, after: Memory) -> tuple[dict[str, Value], dict[str, Value]]:
-    """The columns two states of a memory differ in, as they were and as they are."""
-    pairs = [
-        (name, old, new)
-        for name, old, new in zip(COLUMNS, to_row(before), to_row(after), strict=True)
-        if old != new and name not in _QUIET
-    ]
-    return {name: old for name, old, _ in pairs}, {name: new for name, _, new in pairs}
-
-
-def patched(memory: Memory, columns: Mapping[str, Value], kinds: Kinds) -> Memory:
-    """The memory with some columns set to stored values."""
-    row = {**dict(zip(COLUMNS, to_row(memory), strict=True)), **columns}
-    return from_row(tuple(row[name] for name in COLUMNS), kinds)

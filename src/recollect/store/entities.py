@@ -97,12 +97,14 @@ class Entities:
     _REMOVE = "delete from entities where id = :id and merged_into is null and summary = '' and aliases is null"
     _NAMELESS = "delete from entity_names where entity = :id and entity not in (select id from entities)"
 
-    def drop_unmentioned(self, ids: Sequence[str]) -> None:
-        """Remove those that no memory mentions any more and nobody has worked on: a forgotten name must not linger."""
+    def drop_unmentioned(self, ids: Sequence[str]) -> list[str]:
+        """Remove those that no memory mentions any more and nobody has worked on; which they were."""
+        dropped = []
         for id in ids:
-            if self._engine.row(self._LEFT, {"id": id}) is None:
-                self._engine.execute(self._REMOVE, {"id": id})
+            if self._engine.row(self._LEFT, {"id": id}) is None and self._engine.execute(self._REMOVE, {"id": id}):
                 self._engine.execute(self._NAMELESS, {"id": id})
+                dropped.append(id)
+        return dropped
 
     # --- what was looked at accurately ------------------------------------------------------------------------------
 

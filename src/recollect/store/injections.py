@@ -97,9 +97,10 @@ class Injections:
 
     _JUDGED = """
         select sum(action = 'confirm'), count(*),
-               sum(action <> 'confirm' and memory in (select memory from injections where project = :project)),
+               sum(action <> 'confirm' and subject in (select memory from injections where project = :project)),
                sum(action <> 'confirm' and at >= :lately)
-          from ledger where at >= :since and action in ('confirm', 'reject', 'dispute', 'supersede')
+          from log where project = :project and about = 'memory' and at >= :since
+           and action in ('confirm', 'reject', 'dispute', 'supersede')
     """
     _USED = "select count(distinct memory) from injections where project = :project and at >= :since"
 

@@ -41,6 +41,19 @@ class Links:
             self._REMOVE, {"source": source, "relation": relation, "target": target, "is_file": is_file}
         )
 
+    _FIND = f"""
+        select {_NAMES} from links
+         where source = :source and relation = :relation and target = :target and is_file = :is_file
+    """
+
+    def find(self, link: Link) -> Link | None:
+        """The link between the same two, as it is known."""
+        source, relation, target, is_file, *_ = _row(link)
+        row = self._engine.row(
+            self._FIND, {"source": source, "relation": relation, "target": target, "is_file": is_file}
+        )
+        return None if row is None else _link(row)
+
     _FROM = f"select {_NAMES} from links where source = :id order by relation, target"
 
     def from_(self, id: MemoryId) -> list[Link]:

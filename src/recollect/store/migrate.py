@@ -30,7 +30,15 @@ _STATEMENTS = "select id, project, kind, content, status, created_at from memori
 
 def census(engine: Engine) -> Census:
     """Row counts of the canonical tables and a hash of every statement."""
-    made = [table for step in MIGRATIONS if step.number <= engine.schema() for table in step.canonical]
+    return _census(engine, engine.schema())
+
+
+def _census(engine: Engine, schema: int) -> Census:
+    made: list[str] = []
+    for step in MIGRATIONS:
+        if step.number <= schema:
+            old, new = step.renamed or ("", "")
+            made = [new if table == old else table for table in (*made, *step.canonical)]
     counts = tuple((table, _count(engine, table)) for table in made)
     seen = sha256()
     for row in engine.rows(_STATEMENTS):
@@ -71,15 +79,31 @@ def _apply(engine: Engine, step: Migration, backup: str) -> None:
         raise
     except Exception as error:  # whatever a migration raises, the store stays as it was and the backup is named
         raise MigrationFailed(number=step.number, why=str(error), backup=backup) from error
-    if before is not None and _after(engine) != before:
+    if before is not None and _loses(before, _after(engine, step), step):
         raise MigrationFailed(number=step.number, why="it would have changed stored memories", backup=backup)
     engine.set_schema(step.number)
 
 
-def _after(engine: Engine) -> Census | None:
+def _loses(before: Census, after: Census | None, step: Migration) -> bool:
+    """Did a step lose or change anything? New tables are no loss, nor are rows added to a table it renamed."""
+    if after is None or after.digest != before.digest:
+        return True
+    old, new = step.renamed or ("", "")
+    now = dict(after.counts)
+    for table, count in before.counts:
+        if table == old:
+            if now.get(new, -1) < count:
+                return True
+        elif now.get(table) != count:
+            return True
+    return False
+
+
+def _after(engine: Engine, step: Migration) -> Census | None:
     """The census after a step; nothing when the step left no table to count."""
+    schema = max(step.number, engine.schema()) if step in MIGRATIONS else engine.schema()
     try:
-        return census(engine)
+        return _census(engine, schema)
     except Exception as error:  # the driver's own: a canonical table or column is gone
         if isinstance(error, RecollectError):
             raise

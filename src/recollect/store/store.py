@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from recollect.store.graph import Graph
     from recollect.store.injections import Injections
     from recollect.store.jobs import Jobs
-    from recollect.store.ledger import Ledger
     from recollect.store.links import Links
+    from recollect.store.log import Log
     from recollect.store.observed import Observed
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
@@ -48,10 +48,10 @@ class Store:
         return Links(self.engine, self.project)
 
     @cached_property
-    def ledger(self) -> Ledger:
-        from recollect.store.ledger import Ledger
+    def log(self) -> Log:
+        from recollect.store.log import Log
 
-        return Ledger(self.engine)
+        return Log(self.engine, self.project)
 
     @cached_property
     def tombstones(self) -> Tombstones:

@@ -12,13 +12,13 @@ from datetime import datetime
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.decay import Exponential, HalfLife
 from recollect.core.kinds import Kinds
-from recollect.core.ledger import Change
 from recollect.core.ports import Clock, Identity
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
 from recollect.recall.score import confidence_now
 from recollect.remember import acts
 from recollect.remember.act import ActContext
+from recollect.remember.forget import prune
 from recollect.store.cache import EmbeddingCache
 from recollect.store.store import Store
 from recollect.tend.policy import FADED, HALF_LIVES, KEPT_EXPIRED, NEVER_DELETED, NEVER_EXPIRED
@@ -75,11 +75,7 @@ class PruneChore:
             if verb == "expire":
                 acts.expire(self.store, memory.id, hand)
                 return
-            self.store.memories.delete(current)
-            self.store.entities.drop_unmentioned(current.entities)
-            self.store.links.forget(memory.id)
-            self.store.ledger.erase_bodies(memory.id)
-            self.store.ledger.append([Change("prune", memory.id, why)], act=hand.act, actor=_ACTOR, at=now)
+            prune(self.store, current, hand)
 
 
 def expires(memory: Memory, kinds: Kinds, now: datetime) -> str:

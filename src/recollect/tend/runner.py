@@ -15,7 +15,7 @@ from typing import Any
 
 from recollect.core.chores import Done, Plan, WorkBudget, quiet
 from recollect.core.errors import RecollectError, UnknownChoice
-from recollect.core.ledger import Change
+from recollect.core.log import Change
 from recollect.core.ports import Chore, Clock, Identity
 from recollect.store.jobs import Job
 from recollect.store.store import Store
@@ -142,7 +142,7 @@ def _closed(
         repeats = (outcome, note) == (before.outcome, before.note)
         if done.done or (note and not repeats):
             change = Change("tend", None, f"{chore.name}: {note}" if note else chore.name, None, _told(done, outcome))
-            store.ledger.append([change], act=run.identity("act", now), actor=run.actor, at=now)
+            store.log.append([change], act=run.identity("act", now), actor=run.actor, at=now)
     return done
 
 

@@ -13,7 +13,7 @@ from recollect.interfaces.cli.console import FINE, Console, filter_arguments, fi
 from recollect.interfaces.payloads import account_json, briefing_json, entry_json, memory_json
 
 if TYPE_CHECKING:
-    from recollect.core.ledger import Entry
+    from recollect.core.log import Entry
 
 _PHASES = "define, implement, validate, refine, explore or reflect"
 

@@ -24,7 +24,7 @@ from recollect.wiring import locate
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
-    from recollect.core.ledger import Entry
+    from recollect.core.log import Entry
 
 # --- status and logs -----------------------------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ def run_logs(args: argparse.Namespace, console: Console) -> int:
 
 
 def _job_entries(memory: Recollect, args: argparse.Namespace) -> list[Entry]:
-    entries = memory.store.ledger.doing("tend", max(0, args.limit) if args.job is None else 10_000)
+    entries = memory.store.log.doing("tend", max(0, args.limit) if args.job is None else 10_000)
     return [entry for entry in entries if args.job in (None, (entry.change.after or {}).get("job"))]
 
 

@@ -28,6 +28,7 @@ class Migration:
     name: str
     apply: Callable[[Engine], None]
     canonical: tuple[str, ...] = ()  # the tables it makes that no later step may lose a row of
+    renamed: tuple[str, str] | None = None  # a canonical table it gives a new name, and may add rows to
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -42,5 +43,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(9, "observer", observer, OBSERVED),
     Migration(10, "injections", injections, ("agent_sessions", "injections")),
     Migration(11, "store port", lambda engine: None),
-    Migration(12, "fields and log", fields_and_log),
+    Migration(12, "fields and log", fields_and_log, renamed=("ledger", "log")),
 )

@@ -38,7 +38,7 @@ class RepairReport:
 
 
 _CARRIED = (
-    "links", "tombstones", "ledger", "meta", "documents", "document_pairs", "document_links", "document_ranks",
+    "links", "tombstones", "log", "meta", "documents", "document_pairs", "document_links", "document_ranks",
     "entities", "spend", "turns", "turn_calls", "working_memory", "agent_sessions", "injections", *OBSERVED,
 )  # fmt: skip
 _CLEAR_FACETS = "delete from facets"
@@ -123,7 +123,7 @@ def _graft(copy: Path, fresh: SqliteEngine) -> None:
 _PLAIN_ADD = (
     f"insert into memories (seq, {', '.join(COLUMNS)}, checksum) values ({', '.join('?' * (len(COLUMNS) + 2))})"
 )
-_FORGOTTEN = "select memory from ledger where action in ('forget', 'prune')"
+_FORGOTTEN = "select subject from log where action in ('forget', 'prune')"
 _REVISION = COLUMNS.index("revision")
 
 

@@ -1,0 +1,136 @@
+"""The log's values: one entry per change of a canonical row, in domain values, so that it can be replayed and undone.
+
+Entries are chained by hash per replica, so that a missing or altered one shows. The hash covers a digest of the body,
+not the body itself: a body can be erased (a person's right) while the chain still proves that nothing else was touched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Literal, TypeAlias
+
+from recollect.core.ids import MemoryId
+
+Action: TypeAlias = Literal[
+    "add",
+    "merge",
+    "edit",
+    "confirm",
+    "reject",
+    "dispute",
+    "supersede",
+    "pin",
+    "unpin",
+    "reinforce",
+    "propagate",
+    "link",
+    "redact",
+    "annotate",
+    "expire",
+    "prune",
+    "tend",
+    "merge_entity",
+    "split_entity",
+    "forget",
+    "undo",
+    "salvage",
+    "migrate",
+    "restore",
+    "repair",
+    "index",
+    "snapshot",
+]
+# Which row an entry is about. A note is about none: it tells what was done to the store.
+About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", "note"]
+
+# What happens by itself: a person who takes back their last change does not mean these.
+QUIET: tuple[Action, ...] = (
+    "reinforce", "annotate", "expire", "prune", "tend", "merge_entity", "split_entity", "migrate", "salvage",
+    "restore", "repair", "index", "snapshot",
+)  # fmt: skip
+
+GENESIS = "0" * 64  # what the first entry is chained to
+OLD_REPLICA = ""  # of entries from before there were replicas: chained by fewer parts, and not replayed
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one row, before it has a place in the log.
+
+    A row that came is told whole in `after`; one that changed, by the fields it differs in, `before` and `after`; one
+    that went has no `after`. `replay` holds what only replaying needs: a memory's new revision, a document's passages.
+    """
+
+    action: Action
+    subject: str | None  # the id of what it is about; a tombstone's is its fingerprint, a link's its source
+    why: str = ""
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    about: About = "memory"
+    replay: Mapping[str, Any] | None = None
+
+    @property
+    def memory(self) -> MemoryId | None:
+        """The memory it is about, if it is about one."""
+        return MemoryId(self.subject) if self.subject is not None and self.about in ("memory", "link") else None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A change in its place: who, when, what, why. Entries of one act share `act`."""
+
+    number: int
+    act: str
+    at: datetime
+    actor: str
+    change: Change
+    digest: str  # of the body; survives its erasure
+    hash: str
+    undoes: str | None = None
+    erased: bool = False
+    project: str = ""
+    replica: str = OLD_REPLICA  # the copy of the store that wrote it
+    stamp: int = 0  # hybrid logical time: see `next_stamp`
+    door: str = ""  # where the act came in, if that was told
+
+    @property
+    def is_shown(self) -> bool:
+        """Is it told by itself? A link that a new memory brought or a tombstone that a rejection left is not."""
+        return self.change.about in ("memory", "passages", "note") or self.change.action == "link"
+
+
+_COUNTER_BITS = 16
+
+
+def next_stamp(last: int, ms: int) -> int:
+    """The hybrid logical time after `last`: milliseconds since 1970 and a counter. It grows even while the clock stands
+    still or runs back, so that of two entries of one replica the later one always has the larger."""
+    return max(last + 1, ms << _COUNTER_BITS)
+
+
+def body(change: Change) -> str | None:
+    """The erasable part of an entry as text, or nothing when there is none."""
+    parts = {
+        name: value
+        for name, value in (
+            ("why", change.why or None),
+            ("before", change.before),
+            ("after", change.after),
+            ("replay", change.replay),
+        )
+        if value is not None
+    }
+    return json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if parts else None
+
+
+def digest(text: str | None) -> str:
+    return "" if text is None else sha256(text.encode()).hexdigest()
+
+
+def chain(previous: str, *parts: str | int | None) -> str:
+    """The hash of an entry: its predecessor's hash and its own fixed parts, unambiguously joined."""
+    return sha256(json.dumps([previous, *parts], ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()

@@ -1,0 +1,163 @@
+"""The changes of one act: every canonical row is written here, together with the entry that can repeat or revert it.
+
+Runs inside the caller's transaction. Knows how rows and entries go together; what changes and why is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from recollect.core.entities import Entity
+from recollect.core.fields import FIELDS
+from recollect.core.forms import changed, entity_json, iso, link_json, whole
+from recollect.core.links import Link
+from recollect.core.log import Action, Change
+from recollect.core.records import Memory
+from recollect.remember.act import ActContext
+from recollect.store.store import Store
+
+# Fields that move without being a change of what is remembered. Being read (`usage`) is not even logged by itself.
+_QUIET = frozenset({"updated_at", "revision", *(field.name for field in FIELDS if field.usage)})
+_USAGE = frozenset(field.name for field in FIELDS if field.usage)
+
+
+class Changes:
+    """Collects the entries of one act while its rows are written; `write` chains them to the log."""
+
+    def __init__(self, store: Store, act: ActContext) -> None:
+        self._store = store
+        self._act = act
+        self._entries: list[Change] = []
+        self._retold: dict[str, None] = {}  # documents whose entries were emptied: what is left of them is told anew
+
+    def note(self, change: Change) -> None:
+        """An entry whose rows somebody else writes, or that is about none."""
+        self._entries.append(change)
+
+    def write(self, *, undoes: str | None = None) -> None:
+        """Put what happened into the log."""
+        act = self._act
+        for document in self._retold:
+            left = [whole(memory) for memory in self._store.memories.of_document(document)]
+            self.note(Change("snapshot", document, about="passages", replay={"put": left}))
+        self._store.log.append(
+            self._entries, act=act.act, actor=act.actor, at=act.at, undoes=undoes, door=act.door
+        )  # fmt: skip
+        self._entries, self._retold = [], {}
+
+    # --- memories -------------------------------------------------------------------------------------------------
+
+    def update(self, action: Action, before: Memory, after: Memory, why: str = "") -> None:
+        """Replace a memory by what it became."""
+        self._store.memories.update(before, after)
+        self.updated(action, before, after, why)
+
+    def updated(self, action: Action, before: Memory, after: Memory, why: str = "") -> None:
+        """Note what a memory became, whose row is written elsewhere. Being read alone is no change."""
+        was, now = changed(before, after)
+        if set(now) <= _USAGE:
+            return
+        self.note(
+            Change(
+                action,
+                before.id,
+                why,
+                {name: value for name, value in was.items() if name not in _QUIET},
+                {name: value for name, value in now.items() if name not in _QUIET},
+                replay={name: value for name, value in now.items() if name in _QUIET},
+            )
+        )
+
+    def rewrite(self, action: Action, before: Memory, after: Memory, why: str = "") -> None:
+        """Replace a memory whose earlier words must leave the log, too: the entry tells it whole."""
+        self._store.memories.update(before, after)
+        self._erase_words(after)
+        self.note(Change(action, after.id, why, after=whole(after)))
+
+    def remove(self, action: Action, memory: Memory, why: str = "", *, erase: bool = False) -> None:
+        """Delete a memory with its links; when `erase`, with all that the log says of it."""
+        self._store.memories.delete(memory)
+        self._store.links.forget(memory.id)
+        if erase:
+            self._store.log.erase_bodies(memory.id)
+            self._erase_words(memory)
+        self.note(Change(action, memory.id, why))
+
+    def replace_passages(
+        self,
+        action: Action,
+        document: str,
+        new: Sequence[Memory],
+        moved: Sequence[tuple[Memory, Memory]],
+        gone: Sequence[Memory],
+        counts: Mapping[str, int],
+    ) -> None:
+        """Change and delete the passages of one document, and tell it in one entry; the caller inserts the new ones."""
+        for memory in gone:
+            self._store.memories.delete(memory)
+            self._store.links.forget(memory.id)
+        for before, after in moved:
+            self._store.memories.update(before, after)
+        if not (new or moved or gone):
+            return
+        told = {
+            "put": [whole(memory) for memory in new],
+            "set": {after.id: changed(before, after)[1] for before, after in moved},
+            "drop": [memory.id for memory in gone],
+        }
+        replay = {name: value for name, value in told.items() if value}
+        self.note(Change(action, document, document, after=counts, about="passages", replay=replay))
+
+    def _erase_words(self, memory: Memory) -> None:
+        """A passage is told of in the entries of its document, too."""
+        self._store.log.erase_words(memory.id)
+        if memory.span is not None and memory.span.document is not None:
+            self._store.log.erase_words(memory.span.document)
+            self._retold[memory.span.document] = None
+
+    # --- links, entities, tombstones --------------------------------------------------------------------------------
+
+    def put_links(self, action: Action, links: Sequence[Link], why: str = "") -> None:
+        """Add links, or give existing ones a new confidence."""
+        for link in links:
+            known = self._store.links.find(link)
+            before = None if known is None else link_json(known)
+            self.note(Change(action, link.source, why, before, link_json(link), about="link"))
+        self._store.links.put(links)
+
+    def remove_link(self, action: Action, link: Link) -> None:
+        self._store.links.remove(link)
+        self.note(Change(action, link.source, before=link_json(link), about="link"))
+
+    def put_entities(self, action: Action, entities: Sequence[Entity]) -> None:
+        """Add entities that people worked on, or replace what is known of them."""
+        known = {entity.id: entity for entity in self._store.entities.group([entity.id for entity in entities])}
+        for entity in entities:
+            before = entity_json(known[entity.id]) if entity.id in known else None
+            self.note(Change(action, entity.id, before=before, after=entity_json(entity), about="entity"))
+        self._store.entities.put(entities)
+
+    def drop_unmentioned(self, action: Action, entities: Sequence[str]) -> None:
+        """Remove entities that nothing mentions any more: a forgotten name must not linger, in the log neither."""
+        for id in self._store.entities.drop_unmentioned(entities):
+            if self._store.log.erase_bodies(id):
+                self.note(Change(action, id, about="entity"))
+
+    def bury(self, action: Action, key: str, reason: str, *, at: datetime | None = None) -> None:
+        """Put a tombstone on a statement."""
+        known = self._store.tombstones.find([key]).get(key)
+        at = at or self._act.at
+        self._store.tombstones.put(key, reason=reason, at=at)
+        before = None if known is None else {"reason": known.reason, "at": iso(known.at)}
+        self.note(Change(action, key, before=before, after={"reason": reason, "at": iso(at)}, about="tombstone"))
+
+    def lift(self, action: Action, key: str) -> None:
+        """Let a statement be said again."""
+        known = self._store.tombstones.find([key]).get(key)
+        if known is None:
+            return
+        self._store.tombstones.lift(key)
+        self.note(
+            Change(action, key, before={"reason": known.reason, "at": iso(known.at)}, about="tombstone")
+        )  # fmt: skip
