@@ -15,7 +15,7 @@ from recollect.core.errors import InvalidField
 class Settings:
     """What can be chosen. Every name works in `config.toml` and, upper-cased with RECOLLECT_, in the environment."""
 
-    actor: str = ""  # who the ledger names; empty: the login name
+    actor: str = ""  # who the log names; empty: the login name
     recipe: str = "measured"  # which set of recall weights: measured, or the design's own: seed
     embedder: str = "auto"  # auto, none, pack:NAME, ollama[:MODEL], openai:MODEL[:DIMS], fastembed, URL#MODEL[:DIMS]
     reranker: str = "none"  # none, onnx[:PACK], ollama[:MODEL], cohere[:MODEL], URL#MODEL

@@ -24,7 +24,7 @@ EVERYTHING = Filter(statuses=frozenset(Status))
 _NO_LIMIT = 10**9
 _MOVING = frozenset(
     ["merge", "edit", "confirm", "reject", "dispute", "supersede", "pin", "unpin", "propagate", "undo"]
-)  # ledger actions that raise the revision of the row they speak of
+)  # log actions that raise the revision of the row they speak of
 
 State = dict[str, Memory]
 
@@ -64,9 +64,9 @@ def state(memory: Recollect) -> State:
 
 
 def assert_sound(memory: Recollect) -> State:
-    """Rows, keyword entries, facets and ledger tell the same story; the state they tell.
+    """Rows, keyword entries, facets and log tell the same story; the state they tell.
 
-    `check` compares rows with every projection and verifies the chain. The ledger alone says which memories exist and
+    `check` compares rows with every projection and verifies the chain. The log alone says which memories exist and
     at which revision, so a row without its entry, or an entry without its row, shows here.
     """
     found = check(memory.store)
@@ -86,7 +86,7 @@ def assert_sound(memory: Recollect) -> State:
             del told[id]
         elif action in _MOVING:
             told[id] += 1
-    assert told == {id: row.revision for id, row in rows.items()}, "the ledger and the rows differ"
+    assert told == {id: row.revision for id, row in rows.items()}, "the log and the rows differ"
     return rows
 
 

@@ -74,7 +74,7 @@ def test_a_bad_draft_leaves_every_document_as_it_was(memory: Recollect) -> None:
     assert _texts(memory) == ["Install it with pip."]
 
 
-def test_indexing_is_told_in_the_ledger_once_a_document_and_is_not_undone_by_undo(memory: Recollect) -> None:
+def test_indexing_is_told_in_the_log_once_a_document_and_is_not_undone_by_undo(memory: Recollect) -> None:
     _keep(memory, "guide", "One.", "Two.", "Three.")
     (entry,) = memory.history()
     assert (entry.change.action, entry.change.why, entry.change.after) == (

@@ -53,7 +53,7 @@ def test_untracked_recall_changes_nothing(memory: Recollect) -> None:
     assert memory.get(id).access_count == 0
 
 
-def test_reinforcement_is_in_the_ledger_but_not_in_the_way_of_undo(memory: Recollect) -> None:
+def test_reinforcement_is_in_the_log_but_not_in_the_way_of_undo(memory: Recollect) -> None:
     id = memory.remember("Gravel is sorted.", confidence=0.5).id
     memory.pin(id)
     use(memory, 5)

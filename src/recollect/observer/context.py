@@ -14,7 +14,7 @@ from recollect.recall.reader import RetrievalContext
 from recollect.remember.act import ActContext
 from recollect.store.store import Store
 
-ACTOR = "observer"  # who the ledger says added what was observed
+ACTOR = "observer"  # who the log says added what was observed
 
 
 @dataclass(frozen=True, slots=True)

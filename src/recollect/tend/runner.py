@@ -1,4 +1,4 @@
-"""The verb tend, told as a story: due chores under a lease → plan → apply → a report in the ledger.
+"""The verb tend, told as a story: due chores under a lease → plan → apply → a report in the log.
 
 The one place where any exception of a chore is caught: it is written down with its reason, the chore rests, and the
 others go on. A report that says nothing new is not written twice.

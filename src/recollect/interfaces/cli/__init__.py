@@ -150,7 +150,7 @@ def _common(parser: argparse.ArgumentParser, *, quiet: bool = False) -> None:
     parser.add_argument(
         "--read-only", action="store_true", default=absent if quiet else False, help="change nothing, not even counters"
     )
-    parser.add_argument("--actor", metavar="NAME", default=absent if quiet else None, help="who the ledger names")
+    parser.add_argument("--actor", metavar="NAME", default=absent if quiet else None, help="who the log names")
 
 
 def _first_plain(words: Sequence[str]) -> int:

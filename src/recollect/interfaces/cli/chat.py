@@ -200,7 +200,7 @@ def arguments_entity(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a name, an alias or an id")
     parser.add_argument("--type", help="person, project, organization, location, email, url, date, tag or other")
     parser.add_argument("--limit", type=int, default=50, metavar="N")
-    parser.add_argument("--why", default="", help="the reason, for the ledger")
+    parser.add_argument("--why", default="", help="the reason, for the log")
 
 
 def run_entity(args: argparse.Namespace, console: Console) -> int:

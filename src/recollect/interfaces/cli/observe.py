@@ -141,7 +141,7 @@ def arguments_review(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reject", nargs="+", default=[], metavar="ID", help="reject these")
     parser.add_argument("--all-confirm", action="store_true", help="confirm all that nothing from outside has touched")
     parser.add_argument("--tainted", action="store_true", help="with --all-confirm: the others too")
-    parser.add_argument("--why", default="", help="the reason, for the ledger")
+    parser.add_argument("--why", default="", help="the reason, for the log")
 
 
 def run_review(args: argparse.Namespace, console: Console) -> int:

@@ -42,7 +42,7 @@ CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 Id = Annotated[str, Field(description="The id of a memory; its last letters suffice.")]
-Why = Annotated[str, Field(description="The reason, for the ledger.")]
+Why = Annotated[str, Field(description="The reason, for the log.")]
 Files = Annotated[list[str] | None, Field(description="Paths, relative to the project.")]
 Kinds = Annotated[
     list[str] | None, Field(description="Only these kinds: gotcha, decision, preference, fact, error_pattern …")
