@@ -285,7 +285,7 @@ def _see_company(store: Store, context: RetrievalContext) -> RetrievalContext:
     """Recall with what agents were seen to use together, seeded by commits."""
     from recollect.observer.file_prediction import ObservedCoChange
 
-    return replace(context, companions=ObservedCoChange(store))
+    return replace(context, co_change=ObservedCoChange(store))
 
 
 def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
@@ -299,7 +299,7 @@ def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
             GraphChannel(store.graph, store.memories.page, store.kinds, depth=context.recipe.depth["graph"]),
         ),
         neighbourhood=CodeNeighbourhood(store.graph),
-        companions=context.companions or CodeCoChange(store.graph),
+        co_change=context.co_change or CodeCoChange(store.graph),
         anchors=CodeAnchors(store.graph),
         volatility=CodeVolatility(store.graph),
     )

@@ -31,7 +31,7 @@ def test_it_agrees_with_the_definition_on_random_graphs() -> None:
     for _ in range(20):
         nodes = chance.randrange(1, 12)
         edges = [(chance.randrange(nodes), chance.randrange(nodes)) for _ in range(chance.randrange(20))]
-        assert pagerank(nodes, edges, tolerance=0, most=200) == pytest.approx(plain(nodes, edges))
+        assert pagerank(nodes, edges, tolerance=0, max_rounds=200) == pytest.approx(plain(nodes, edges))
 
 
 def test_nodes_without_edges_share_evenly_and_no_nodes_have_no_ranks() -> None:

@@ -48,7 +48,7 @@ def strongest(edges: list[Edge], distances: dict[int, int], seeds: set[int]) -> 
 
 @given(edges, st.sets(st.integers(0, 12), min_size=1, max_size=3), st.integers(0, 5))
 def test_a_walk_equals_a_plain_breadth_first_search(edges: list[Edge], seeds: set[int], depth: int) -> None:
-    walked = walk(seeds, lambda level: [e for e in edges if e[0] in set(level)], depth=depth, most=10**6)
+    walked = walk(seeds, lambda level: [e for e in edges if e[0] in set(level)], depth=depth, limit=10**6)
     distances = plain(edges, seeds, depth)
     assert {step.node: step.depth for step in walked.steps} == distances
     best = strongest(edges, distances, seeds)
@@ -67,14 +67,14 @@ def test_a_cap_gives_a_prefix_of_the_whole_answer_and_says_so(edges: list[Edge],
     def links(level: object) -> list[Edge]:
         return [e for e in edges if e[0] in set(level)]  # type: ignore[call-overload]
 
-    whole = walk([seed], links, depth=4, most=10**6)
-    capped = walk([seed], links, depth=4, most=most)
+    whole = walk([seed], links, depth=4, limit=10**6)
+    capped = walk([seed], links, depth=4, limit=most)
     assert capped.steps == whole.steps[:most]
     assert (capped.left_out > 0) == (len(whole.steps) > most)
 
 
 def test_the_stronger_of_two_equally_short_ways_is_told() -> None:
     links = [(0, 1, "a", 0.2), (0, 2, "a", 0.9), (1, 3, "a", 1.0), (2, 3, "b", 1.0)]
-    walked = walk([0], lambda level: [e for e in links if e[0] in level], depth=2, most=9)
+    walked = walk([0], lambda level: [e for e in links if e[0] in level], depth=2, limit=9)
     last = next(step for step in walked.steps if step.node == 3)
     assert (last.before, last.type) == (2, "b")

@@ -42,7 +42,7 @@ def test_messages_tools_and_results_are_sent_as_the_protocol_writes_them() -> No
         ChatMessage("tool", "seen", answers="c1"),
     ]
     with serving(chat("Fine.")) as there:
-        model(there.url).chat(said, tools=[LOOK], most=7)
+        model(there.url).chat(said, tools=[LOOK], max_tokens=7)
     body = there.seen[0][1]
     assert body["max_tokens"] == 7
     assert body["tools"] == [
@@ -62,7 +62,7 @@ def test_an_answer_with_calls_is_the_same_whole_and_in_pieces(streaming: bool) -
     heard: list[str] = []
     script = [Calls([("look", {"at": "the moon"}), ("look", {})], said="Let me look.")]
     with chat_server(script) as server:
-        reply = model(server.url).chat(HELLO, tools=[LOOK], most=9, heard=heard.append if streaming else None)
+        reply = model(server.url).chat(HELLO, tools=[LOOK], max_tokens=9, heard=heard.append if streaming else None)
     assert reply.text == "Let me look."
     assert [(one.name, json.loads(one.arguments)) for one in reply.requests] == [
         ("look", {"at": "the moon"}),
@@ -80,7 +80,7 @@ def test_a_stream_without_usage_is_estimated_and_indexes_may_be_missing() -> Non
     )
     body = events(pieces[0], pieces[2])
     with serving(lambda *_: Answer(b": ping\n\n" + body.body)) as there:
-        reply = model(there.url).chat(HELLO, most=9, heard=lambda _: None)
+        reply = model(there.url).chat(HELLO, max_tokens=9, heard=lambda _: None)
     assert reply.requests == (Request("a", "look", '{"at": "x"}'),)
     assert not reply.usage.exact
 
@@ -88,7 +88,7 @@ def test_a_stream_without_usage_is_estimated_and_indexes_may_be_missing() -> Non
 def test_a_server_that_does_not_stream_is_heard_at_once() -> None:
     heard: list[str] = []
     with serving(lambda *_: completion("All of it.")) as there:
-        reply = model(there.url).chat(HELLO, most=9, heard=heard.append)
+        reply = model(there.url).chat(HELLO, max_tokens=9, heard=heard.append)
     assert (reply.text, heard) == ("All of it.", ["All of it."])
 
 
@@ -102,7 +102,7 @@ def test_a_server_that_refuses_a_field_is_asked_another_way_from_then_on(name: s
     with serving(answer) as there:
         one = model(there.url)
         for _ in range(2):
-            assert one.chat(HELLO, most=5, heard=lambda _: None).text == "Fine."
+            assert one.chat(HELLO, max_tokens=5, heard=lambda _: None).text == "Fine."
     assert len(there.seen) == 3
     assert ("stream_options" in there.seen[-1][1]) is (name != "stream_options")
 
@@ -123,7 +123,7 @@ def test_a_server_that_refuses_a_field_is_asked_another_way_from_then_on(name: s
 )
 def test_a_stream_that_cannot_be_used_is_an_error_of_ours(reply: Answer, error: type[Exception]) -> None:
     with serving(lambda *_: reply) as there, pytest.raises(error):
-        model(there.url).chat(HELLO, most=5, heard=lambda _: None)
+        model(there.url).chat(HELLO, max_tokens=5, heard=lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -132,11 +132,11 @@ def test_a_stream_that_cannot_be_used_is_an_error_of_ours(reply: Answer, error: 
 def test_a_whole_answer_without_words_or_calls_is_wrong(message: Any) -> None:
     body = json.dumps({"choices": [{"message": message}]}).encode()
     with serving(lambda *_: Answer(body)) as there, pytest.raises(ModelWrong):
-        model(there.url).chat(HELLO, most=5)
+        model(there.url).chat(HELLO, max_tokens=5)
 
 
 def test_a_busy_server_is_asked_again_before_the_stream_begins() -> None:
     replies = [Answer(status=503), events(delta(content="Now."))]
     with serving(lambda *_: replies.pop(0)) as there:
-        assert model(there.url).chat(HELLO, most=5, heard=lambda _: None).text == "Now."
+        assert model(there.url).chat(HELLO, max_tokens=5, heard=lambda _: None).text == "Now."
     assert len(there.seen) == 2

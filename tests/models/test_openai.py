@@ -29,7 +29,7 @@ def model(url: str, **options: Any) -> OpenAIModel:
 
 def test_a_text_comes_back_with_what_it_cost() -> None:
     with serving(chat("Hello.")) as there:
-        answer = model(there.url, key="k").text("Hi", system="Be brief.", most=10)
+        answer = model(there.url, key="k").text("Hi", system="Be brief.", max_tokens=10)
     assert (answer.text, answer.usage.total, answer.usage.exact) == ("Hello.", 30, True)
     path, body, headers = there.seen[0]
     assert (path, headers["Authorization"]) == ("/v1/chat/completions", "Bearer k")
@@ -38,14 +38,14 @@ def test_a_text_comes_back_with_what_it_cost() -> None:
 
 def test_usage_that_the_server_does_not_tell_is_estimated() -> None:
     with serving(lambda *_: completion("Hello.", usage=False)) as there:
-        answer = model(there.url).text("Hi", most=10)
+        answer = model(there.url).text("Hi", max_tokens=10)
     assert answer.usage.total > 0
     assert not answer.usage.exact
 
 
 def test_an_object_is_asked_for_by_schema_and_checked() -> None:
     with serving(chat('{"facts": ["a"]}')) as there:
-        assert model(there.url).object("x", schema=SCHEMA, most=50).value == {"facts": ["a"]}
+        assert model(there.url).object("x", schema=SCHEMA, max_tokens=50).value == {"facts": ["a"]}
     assert there.seen[0][1]["response_format"]["type"] == "json_schema"
 
 
@@ -56,12 +56,12 @@ def test_json_in_wrapping_is_found(said: str) -> None:
 
 def test_a_misfit_is_told_to_the_model_once_and_then_given_up() -> None:
     with serving(chat("nonsense", '{"facts": ["b"]}')) as there:
-        answer = model(there.url).object("x", schema=SCHEMA, most=50)
+        answer = model(there.url).object("x", schema=SCHEMA, max_tokens=50)
     assert answer.value == {"facts": ["b"]}
     assert answer.usage.total == 60
     assert "does not fit" in there.seen[1][1]["messages"][-1]["content"]
     with serving(chat("nonsense")) as there, pytest.raises(ModelWrong, match="not JSON"):
-        model(there.url).object("x", schema=SCHEMA, most=50)
+        model(there.url).object("x", schema=SCHEMA, max_tokens=50)
     assert len(there.seen) == 2
 
 
@@ -72,8 +72,8 @@ def test_a_server_that_knows_no_schema_is_asked_in_simpler_ways() -> None:
 
     with serving(answer) as there:
         one = model(there.url)
-        assert one.object("x", schema=SCHEMA, most=5).value == {"facts": []}
-        assert one.object("x", schema=SCHEMA, most=5).value == {"facts": []}
+        assert one.object("x", schema=SCHEMA, max_tokens=5).value == {"facts": []}
+        assert one.object("x", schema=SCHEMA, max_tokens=5).value == {"facts": []}
     ways = [body.get("response_format", {}).get("type") for _, body, _ in there.seen]
     assert ways == ["json_schema", "json_object", None, None]
 
@@ -83,7 +83,7 @@ def test_a_server_that_knows_no_schema_is_asked_in_simpler_ways() -> None:
 )
 def test_an_answer_without_a_message_is_wrong(body: bytes) -> None:
     with serving(lambda *_: Reply(body)) as there, pytest.raises(ModelWrong):
-        model(there.url).text("x", most=5)
+        model(there.url).text("x", max_tokens=5)
 
 
 def test_a_server_that_is_too_busy_is_asked_again_after_the_time_it_names() -> None:
@@ -92,19 +92,19 @@ def test_a_server_that_is_too_busy_is_asked_again_after_the_time_it_names() -> N
         caller = Caller("m", {}, ModelDown, ModelWrong, sleep=slept.append)
         retry = RetryPolicy(tries=3, timeout=5, deadline=60)
         one = OpenAIModel("small", url=f"{there.url}/v1", retry=retry, caller=caller)
-        assert one.text("x", most=5).text == "Now."
+        assert one.text("x", max_tokens=5).text == "Now."
     assert slept == [7.0]
 
 
 @pytest.mark.parametrize("reply", [Reply(status=503), Reply(pause=2.0), Reply(body=b"{}" * 50, trickle=0.2)])
 def test_a_server_that_stays_silent_busy_or_slow_is_down(reply: Reply) -> None:
     with serving(lambda *_: reply) as there, pytest.raises(ModelDown):
-        model(there.url).text("x", most=5)
+        model(there.url).text("x", max_tokens=5)
 
 
 def test_nobody_listening_is_down_with_a_way_out() -> None:
     with pytest.raises(ModelDown) as caught:
-        model("http://127.0.0.1:9").text("x", most=5)
+        model("http://127.0.0.1:9").text("x", max_tokens=5)
     assert "server running" in caught.value.hint
 
 
@@ -113,7 +113,7 @@ def test_a_key_never_shows_in_an_error() -> None:
         return Reply(json.dumps({"error": f"bad {headers['Authorization']}"}).encode(), status=401)
 
     with serving(answer) as there, pytest.raises(ModelDown) as caught:
-        model(there.url, key="sk-very-secret").text("x", most=5)
+        model(there.url, key="sk-very-secret").text("x", max_tokens=5)
     assert "very-secret" not in str(caught.value)
 
 
@@ -151,5 +151,5 @@ def test_a_setting_that_names_no_model_is_refused(setting: str) -> None:
 def test_openais_key_is_not_sent_to_another_server() -> None:
     with serving(chat("Hi.")) as there:
         chosen = choose_model(f"{there.url}/v1#m", {"OPENAI_API_KEY": "sk-secret"})
-        chosen.text("x", most=5)
+        chosen.text("x", max_tokens=5)
     assert "Authorization" not in there.seen[0][2]

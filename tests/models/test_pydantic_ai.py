@@ -23,17 +23,17 @@ SCHEMA = {
 def test_a_text_and_an_object_come_back_with_what_they_cost() -> None:
     from pydantic_ai.models.test import TestModel
 
-    answer = PydanticAIModel(TestModel(custom_output_text="Hello.")).text("Hi", most=10)
+    answer = PydanticAIModel(TestModel(custom_output_text="Hello.")).text("Hi", max_tokens=10)
     assert (answer.text, answer.usage.total > 0) == ("Hello.", True)
     model = PydanticAIModel(TestModel(custom_output_args={"facts": ["a"]}))
-    assert model.object("x", schema=SCHEMA, most=10).value == {"facts": ["a"]}
+    assert model.object("x", schema=SCHEMA, max_tokens=10).value == {"facts": ["a"]}
 
 
 def test_an_answer_that_does_not_fit_is_wrong() -> None:
     from pydantic_ai.models.test import TestModel
 
     with pytest.raises(ModelWrong):
-        PydanticAIModel(TestModel(custom_output_args={"facts": "a"})).object("x", schema=SCHEMA, most=10)
+        PydanticAIModel(TestModel(custom_output_args={"facts": "a"})).object("x", schema=SCHEMA, max_tokens=10)
 
 
 def test_a_provider_that_fails_is_down() -> None:
@@ -44,7 +44,7 @@ def test_a_provider_that_fails_is_down() -> None:
         raise ModelHTTPError(503, "m", "busy")
 
     with pytest.raises(ModelDown, match="503"):
-        PydanticAIModel(FunctionModel(fail)).text("x", most=10)
+        PydanticAIModel(FunctionModel(fail)).text("x", max_tokens=10)
 
 
 def test_a_call_from_a_fresh_thread_leaves_no_event_loop_open() -> None:
@@ -56,7 +56,7 @@ def test_a_call_from_a_fresh_thread_leaves_no_event_loop_open() -> None:
 
     def call() -> int:
         before = still_open()
-        PydanticAIModel(TestModel(custom_output_text="Hello.")).text("Hi", most=10)
+        PydanticAIModel(TestModel(custom_output_text="Hello.")).text("Hi", max_tokens=10)
         return still_open() - before
 
     with ThreadPoolExecutor(1) as pool:

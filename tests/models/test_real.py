@@ -30,7 +30,7 @@ SAID = [
 def test_a_real_model_answers_with_an_object_that_fits() -> None:
     model = choose_model(SETTING)
     schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-    answer = model.object("Which city is the capital of France?", schema=schema, most=40)
+    answer = model.object("Which city is the capital of France?", schema=schema, max_tokens=40)
     assert "paris" in str(answer.value["city"]).lower()
     assert answer.usage.exact
 

@@ -152,23 +152,23 @@ def committed(memory: Recollect, near: str, far: str, weight: float) -> None:
 
 def test_before_any_session_commits_tell_what_goes_together(memory: Recollect) -> None:
     committed(memory, A, C, 0.8)
-    assert ObservedCoChange(memory.store).companions([A]) == {C: 0.8}
+    assert ObservedCoChange(memory.store).changing_with([A]) == {C: 0.8}
 
 
 def test_sessions_outweigh_commits_as_they_come(memory: Recollect) -> None:
     committed(memory, A, C, 0.8)
     for number in range(2 * COMMITTED):
         shared(memory, number, pair=True)
-    found = ObservedCoChange(memory.store).companions([A])
+    found = ObservedCoChange(memory.store).changing_with([A])
     assert found[B] > 0.6 > found[C] > 0.0
 
 
 def test_a_file_used_alone_most_of_the_time_has_weak_companions(memory: Recollect) -> None:
     for number in range(10):
         shared(memory, number, pair=number < 2)
-    assert ObservedCoChange(memory.store).companions([A]) == {B: 0.2}
-    assert ObservedCoChange(memory.store).companions([B]) == {A: 1.0}
-    assert ObservedCoChange(memory.store).companions(["nobody.py"]) == {}
+    assert ObservedCoChange(memory.store).changing_with([A]) == {B: 0.2}
+    assert ObservedCoChange(memory.store).changing_with([B]) == {A: 1.0}
+    assert ObservedCoChange(memory.store).changing_with(["nobody.py"]) == {}
 
 
 def test_recall_adds_the_troubles_of_a_file_that_agents_use_together_with_the_one_in_play(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ class Pairs:
     def __init__(self, table: Mapping[str, Mapping[str, float]]) -> None:
         self._table = table
 
-    def companions(self, files: Sequence[str]) -> Mapping[str, float]:
+    def changing_with(self, files: Sequence[str]) -> Mapping[str, float]:
         return {other: weight for file in files for other, weight in self._table.get(file, {}).items()}
 
 
@@ -59,6 +59,6 @@ def _texts(
     files: tuple[str, ...] = (),
     filter: Filter | None = None,
 ) -> list[str]:
-    senses = replace(memory.reader.context(), companions=Pairs(pairs))
+    senses = replace(memory.reader.context(), co_change=Pairs(pairs))
     briefing = recall(Query(text, files=files, filter=filter or Filter()), senses, now=NOW)
     return [hit.memory.content for hit in briefing]

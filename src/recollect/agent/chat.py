@@ -158,7 +158,7 @@ class Chat:
         for step in range(MAX_STEPS + 1):
             work.heard.clear()
             offered = list(map(_to_spec, tools.values())) if step < MAX_STEPS else []
-            reply = model.chat(messages, tools=offered, most=ANSWER_TOKENS, heard=_tee(work.heard, heard))
+            reply = model.chat(messages, tools=offered, max_tokens=ANSWER_TOKENS, heard=_tee(work.heard, heard))
             work.turn = work.turn.having(
                 tokens_in=work.turn.tokens_in + reply.usage.input, tokens_out=work.turn.tokens_out + reply.usage.output
             )

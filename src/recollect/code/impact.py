@@ -130,7 +130,7 @@ def find_reach(
     where a reader is given."""
     seeds = locate_nodes(graph, given)
     target = next(iter(seeds.values()))
-    walked = walk(seeds, _links(graph, direction, minimum), depth=max(0, depth), most=max(0, limit))
+    walked = walk(seeds, _links(graph, direction, minimum), depth=max(0, depth), limit=max(0, limit))
     nodes = {**seeds, **graph.nodes(step.node for step in walked.steps)}
     reached = tuple(_describe(walked, nodes))
     own = {node.file for node in seeds.values()}

@@ -209,7 +209,7 @@ def analyse_modules(graph: Graph, writer: Writer, model: LanguageModel, *, budge
         cost = estimate_tokens(asked) + ANSWER
         if spent + cost > budget:
             break
-        answer = model.text(asked, most=ANSWER).text
+        answer = model.text(asked, max_tokens=ANSWER).text
         spent += estimate_tokens(asked) + estimate_tokens(answer)
         kept, dropped = _write_relations(graph, writer, answer)
         edges, refused, done = edges + kept, refused + dropped, done + 1

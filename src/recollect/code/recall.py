@@ -52,7 +52,7 @@ class CodeCoChange:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
-    def companions(self, files: Sequence[str]) -> dict[str, float]:
+    def changing_with(self, files: Sequence[str]) -> dict[str, float]:
         wanted = list(dict.fromkeys(files))[:MAX_FILES_IN_PLAY]
         return {path: weight for path, weight, _ in self._graph.cochanged(wanted) if path not in wanted}
 

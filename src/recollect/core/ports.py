@@ -44,10 +44,10 @@ class Neighbourhood(Protocol):
     def neighbours(self, files: Sequence[str]) -> Sequence[str]: ...
 
 
-class Companions(Protocol):
+class CoChange(Protocol):
     """Files that are worked on together, by what was observed or committed."""
 
-    def companions(self, files: Sequence[str]) -> Mapping[str, float]:
+    def changing_with(self, files: Sequence[str]) -> Mapping[str, float]:
         """Files that go with some of `files`, each with how surely, from 0 to 1; none of `files` themselves."""
         ...
 

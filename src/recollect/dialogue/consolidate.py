@@ -226,7 +226,7 @@ class ModelDrawer:
         if not any(is_person(one.source_role) for one in episodes):
             return Drawn(())
         answer = self._model.object(
-            _transcript(episodes), system=_prompt("extract"), schema=FACTS_SCHEMA, most=EXTRACT_TOKENS
+            _transcript(episodes), system=_prompt("extract"), schema=FACTS_SCHEMA, max_tokens=EXTRACT_TOKENS
         )
         told = answer.value["facts"][:FACTS_A_PAGE]
         facts = [fact for one in told if (fact := _grounded(one, episodes)) is not None]
@@ -248,7 +248,7 @@ class ModelDrawer:
             json.dumps(sheet, ensure_ascii=False),
             system=_prompt("judge"),
             schema=_VERDICT_SCHEMA,
-            most=JUDGE_TOKENS,
+            max_tokens=JUDGE_TOKENS,
         )
         verdict: dict[str, list[MemoryId]] = {fact.content: [] for fact in facts}
         for pair in answer.value["replaces"]:

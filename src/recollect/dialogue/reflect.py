@@ -104,7 +104,9 @@ class ReflectChore:
 def write_with_model(facts: Sequence[Memory], others: Sequence[Memory], model: LanguageModel) -> str:
     """What a language model makes of the week."""
     lines = [f"{n}. {defuse(excerpt(one.content, 400))}" for n, one in enumerate((*facts, *others), start=1)]
-    text = clean(model.text("\n".join(lines), system=_PROMPT.read_text(encoding="utf-8"), most=REFLECT_TOKENS).text)[0]
+    text = clean(
+        model.text("\n".join(lines), system=_PROMPT.read_text(encoding="utf-8"), max_tokens=REFLECT_TOKENS).text
+    )[0]
     if not text:
         raise ModelWrong(model.model, "its reflection is empty")
     return text

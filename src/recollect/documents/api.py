@@ -47,7 +47,7 @@ class Docs:
         self._model = model
         own = [channel for channel in senses.channels if channel.name != "personal"]
         # The files say themselves what holds and what belongs together.
-        self._senses = replace(senses, channels=own, changes=None, anchors=None, companions=None)
+        self._senses = replace(senses, channels=own, changes=None, anchors=None, co_change=None)
         self._clock = clock
         self._identity = identity
         self._hand = hand

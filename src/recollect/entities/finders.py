@@ -206,7 +206,7 @@ class ModelFinder:
 
     def __call__(self, text: str) -> Iterator[Mention]:
         system = _PROMPT.read_text(encoding="utf-8")
-        answer = self._model.object(text, system=system, schema=_MENTIONS_SCHEMA, most=_MAX_TOKENS)
+        answer = self._model.object(text, system=system, schema=_MENTIONS_SCHEMA, max_tokens=_MAX_TOKENS)
         for one in answer.value["entities"]:
             name = one["name"].strip()
             start = text.find(name) if name else -1

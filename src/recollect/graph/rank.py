@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 DAMPING = 0.85
 TOLERANCE = 1e-6  # of the sum of all changes in one round
-MOST_ROUNDS = 50
+MAX_ROUNDS = 50
 
 
 def pagerank(
@@ -18,7 +18,7 @@ def pagerank(
     *,
     damping: float = DAMPING,
     tolerance: float = TOLERANCE,
-    most: int = MOST_ROUNDS,
+    max_rounds: int = MAX_ROUNDS,
 ) -> list[float]:
     """The rank of each node, all of them summing to 1."""
     if nodes == 0:
@@ -31,7 +31,7 @@ def pagerank(
     dangling = out == 0
     share = 1.0 / np.maximum(out, 1)
     rank = np.full(nodes, 1.0 / nodes)
-    for _ in range(most):
+    for _ in range(max_rounds):
         given = rank * share
         received = np.bincount(targets, weights=given[sources], minlength=nodes)
         lost = float(rank[dangling].sum())

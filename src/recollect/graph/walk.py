@@ -47,7 +47,7 @@ def walk(
     links: Callable[[Sequence[N]], Iterable[tuple[N, N, str, float]]],
     *,
     depth: int,
-    most: int,
+    limit: int,
 ) -> Walk[N]:
     """Walk from the seeds along `links` (asked once per level with all nodes of the level).
 
@@ -62,7 +62,7 @@ def walk(
         if not level:
             break
         best = _level(level, links, strength)
-        room = most - len(steps)
+        room = limit - len(steps)
         found = [Step(node, distance, -left, *best[node][1:]) for left, node in _strongest(best, room)]
         steps += found
         if len(best) > room:

@@ -68,28 +68,39 @@ class Governed:
     def model(self) -> str:
         return self.inner.model
 
-    def text(self, prompt: str, *, system: str = "", most: int) -> Text:
-        return self._counted(prompt + system, most, lambda: self.inner.text(prompt, system=system, most=most))
+    def text(self, prompt: str, *, system: str = "", max_tokens: int) -> Text:
+        return self._counted(
+            prompt + system, max_tokens, lambda: self.inner.text(prompt, system=system, max_tokens=max_tokens)
+        )
 
-    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
+    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], max_tokens: int) -> Object:
         def ask() -> Object:
-            return self.inner.object(prompt, system=system, schema=schema, most=most)
+            return self.inner.object(prompt, system=system, schema=schema, max_tokens=max_tokens)
 
-        return self._counted(f"{prompt}{system}{schema}", most, ask, rounds=2)  # an answer that misfits is asked again
+        return self._counted(
+            f"{prompt}{system}{schema}", max_tokens, ask, rounds=2
+        )  # an answer that misfits is asked again
 
     def chat(
-        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        max_tokens: int,
+        heard: Heard | None = None,
     ) -> Reply:
         inner = self.inner
         if not isinstance(inner, ChatModel):
             raise ModelCannotChat(self.model)
         sent = "".join(f"{one.content}{one.requests or ''}" for one in messages) + "".join(map(str, tools))
-        return self._counted(sent, most, lambda: inner.chat(messages, tools=tools, most=most, heard=heard))
+        return self._counted(
+            sent, max_tokens, lambda: inner.chat(messages, tools=tools, max_tokens=max_tokens, heard=heard)
+        )
 
-    def _counted(self, sent: str, most: int, ask: Callable[[], Answer], *, rounds: int = 1) -> Answer:
+    def _counted(self, sent: str, max_tokens: int, ask: Callable[[], Answer], *, rounds: int = 1) -> Answer:
         now = self.clock()
         self._rested(now)
-        needed = (estimate(sent) + most) * rounds
+        needed = (estimate(sent) + max_tokens) * rounds
         number = self.book.reserve(
             needed,
             model=self.model,

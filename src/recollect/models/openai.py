@@ -52,12 +52,12 @@ class OpenAIModel:
         self._streams_usage = True  # until the server refuses to tell the cost of a stream
         self._ways = ["schema", "object", "words"]  # of asking for JSON, until the server refuses one
 
-    def text(self, prompt: str, *, system: str = "", most: int) -> Text:
-        return self._ask(_messages(system, prompt), most, {})
+    def text(self, prompt: str, *, system: str = "", max_tokens: int) -> Text:
+        return self._ask(_messages(system, prompt), max_tokens, {})
 
-    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
+    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], max_tokens: int) -> Object:
         asked = _messages(f"{system}\n\nAnswer with one JSON object that fits: {json.dumps(schema)}", prompt)
-        first = self._structured(asked, schema, most)
+        first = self._structured(asked, schema, max_tokens)
         value, trouble = _fitting(first.text, schema)
         if not trouble:
             return Object(value, first.usage)
@@ -66,7 +66,7 @@ class OpenAIModel:
             {"role": "assistant", "content": first.text[:2000]},
             {"role": "user", "content": f"That does not fit: {trouble}. Answer with the JSON object only."},
         ]
-        second = self._structured(again, schema, most)
+        second = self._structured(again, schema, max_tokens)
         used = Usage(first.usage.input + second.usage.input, first.usage.output + second.usage.output)
         value, trouble = _fitting(second.text, schema)
         if trouble:
@@ -74,7 +74,12 @@ class OpenAIModel:
         return Object(value, used)
 
     def chat(
-        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        max_tokens: int,
+        heard: Heard | None = None,
     ) -> Reply:
 
         body: dict[str, Any] = {"model": self._name, "messages": [message_json(one) for one in messages]}
@@ -82,7 +87,7 @@ class OpenAIModel:
             body["tools"] = [tool_json(one) for one in tools]
         while True:
             try:
-                asked = {**body, self._limit: most}
+                asked = {**body, self._limit: max_tokens}
                 if heard is None:
                     return read_reply(self._caller.post(self._url, asked, self._retry), messages, self.model)
                 asked |= {"stream": True}
@@ -104,17 +109,17 @@ class OpenAIModel:
             return True
         return False
 
-    def _structured(self, messages: list[dict[str, str]], schema: Mapping[str, Any], most: int) -> Text:
+    def _structured(self, messages: list[dict[str, str]], schema: Mapping[str, Any], max_tokens: int) -> Text:
         while True:
             try:
-                return self._ask(messages, most, _format(self._ways[0], schema))
+                return self._ask(messages, max_tokens, _format(self._ways[0], schema))
             except ModelDown as refused:
                 if len(self._ways) == 1 or not refused.why.startswith(_REFUSES_SCHEMA):
                     raise
                 self._ways.pop(0)
 
-    def _ask(self, messages: list[dict[str, str]], most: int, extra: Mapping[str, Any]) -> Text:
-        body = {"model": self._name, "messages": messages, "max_tokens": most, "temperature": 0, **extra}
+    def _ask(self, messages: list[dict[str, str]], max_tokens: int, extra: Mapping[str, Any]) -> Text:
+        body = {"model": self._name, "messages": messages, "max_tokens": max_tokens, "temperature": 0, **extra}
         answer = self._caller.post(self._url, body, self._retry)
         try:
             said = answer["choices"][0]["message"]["content"]

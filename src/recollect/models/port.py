@@ -58,12 +58,12 @@ class LanguageModel(Protocol):
     @property
     def model(self) -> str: ...
 
-    def text(self, prompt: str, *, system: str = "", most: int) -> Text:
-        """A free answer of at most `most` tokens."""
+    def text(self, prompt: str, *, system: str = "", max_tokens: int) -> Text:
+        """A free answer of at most `max_tokens` tokens."""
         ...
 
-    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
-        """An answer that fits a JSON schema, of at most `most` tokens."""
+    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], max_tokens: int) -> Object:
+        """An answer that fits a JSON schema, of at most `max_tokens` tokens."""
         ...
 
 
@@ -72,9 +72,14 @@ class ChatModel(LanguageModel, Protocol):
     """A language model that holds a conversation and can ask for tools."""
 
     def chat(
-        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        max_tokens: int,
+        heard: Heard | None = None,
     ) -> Reply:
-        """The next message of at most `most` tokens. With `heard`, it is told piece by piece as it comes."""
+        """The next message of at most `max_tokens` tokens. With `heard`, it is told piece by piece as it comes."""
         ...
 
 

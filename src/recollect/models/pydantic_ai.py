@@ -18,25 +18,25 @@ class PydanticAIModel:
         self._model = model
         self.model = f"pydantic-ai:{model if isinstance(model, str) else model.model_name}"
 
-    def text(self, prompt: str, *, system: str = "", most: int) -> Text:
-        said, usage = self._run(prompt, system, most, str)
+    def text(self, prompt: str, *, system: str = "", max_tokens: int) -> Text:
+        said, usage = self._run(prompt, system, max_tokens, str)
         return Text(str(said), usage)
 
-    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
+    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], max_tokens: int) -> Object:
         library = _library()
-        value, usage = self._run(prompt, system, most, library.StructuredDict(dict(schema), name="answer"))
+        value, usage = self._run(prompt, system, max_tokens, library.StructuredDict(dict(schema), name="answer"))
         if trouble := find_misfit(value, schema):
             raise ModelWrong(self.model, trouble)
         return Object(value, usage)
 
-    def _run(self, prompt: str, system: str, most: int, output: Any) -> tuple[Any, Usage]:
+    def _run(self, prompt: str, system: str, max_tokens: int, output: Any) -> tuple[Any, Usage]:
         library = _library()
         from pydantic_ai import exceptions
 
         try:
             agent = library.Agent(self._model, output_type=output, system_prompt=system, retries=1)
             # Not `run_sync`: it leaves an open event loop behind in every thread that calls it.
-            result = asyncio.run(agent.run(prompt, model_settings={"max_tokens": most, "temperature": 0}))
+            result = asyncio.run(agent.run(prompt, model_settings={"max_tokens": max_tokens, "temperature": 0}))
         except exceptions.UnexpectedModelBehavior as error:
             raise ModelWrong(self.model, str(error)) from None
         except (exceptions.ModelHTTPError, exceptions.UserError, OSError) as error:

@@ -243,7 +243,7 @@ class ObservedCoChange:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def companions(self, files: Sequence[str]) -> Mapping[str, float]:
+    def changing_with(self, files: Sequence[str]) -> Mapping[str, float]:
         """Files that go with some of `files`, each with how surely."""
         wanted = list(dict.fromkeys(files))[:_MOST_FILES]
         found: dict[str, float] = {}

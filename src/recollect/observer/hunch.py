@@ -197,7 +197,7 @@ def reword(hunches: Sequence[Hunch], room: ObserverContext, session: str) -> tup
     try:
         model = room.model("observer", session)
         answer = model.object(
-            "\n".join(lines), system=_PROMPT.read_text(encoding="utf-8"), schema=_SCHEMA, most=_TOKENS
+            "\n".join(lines), system=_PROMPT.read_text(encoding="utf-8"), schema=_SCHEMA, max_tokens=_TOKENS
         )
     except RecollectError as error:
         return list(hunches), f"{error} Told by rule instead."

@@ -101,7 +101,7 @@ def _by_hypothesis(query: Query, how: Widening, dense: Meaning, writer: AnswerWr
     prompt = _PROMPT.read_text(encoding="utf-8").replace("{question}", query.text[:_ASKED])
 
     def imagine() -> Any:
-        answer = writer().text(prompt, most=_IMAGINED).text.strip()[:_ANSWER]
+        answer = writer().text(prompt, max_tokens=_IMAGINED).text.strip()[:_ANSWER]
         if not answer:
             raise ValueError("the language model wrote nothing")
         return dense.said(answer)

@@ -20,7 +20,7 @@ from recollect.core.ports import (
     Changes,
     Channel,
     Clock,
-    Companions,
+    CoChange,
     Neighbourhood,
     Reranker,
     Tokenizer,
@@ -73,7 +73,7 @@ class RetrievalContext:
     recipe: Recipe
     store: Store  # where evidence is looked up
     neighbourhood: Neighbourhood | None = None
-    companions: Companions | None = None  # files that go together
+    co_change: CoChange | None = None  # files that go together
     changes: Changes | None = None  # what happened to files since
     anchors: Anchors | None = None  # what became of symbols
     volatility: Volatility | None = None  # how fast files change
@@ -141,7 +141,7 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
             break
         channels = {**channels, **expansion.channels}
     boosted = boost(candidates, context.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
-    joined = add_co_changed(boosted, query, context.companions, store)
+    joined = add_co_changed(boosted, query, context.co_change, store)
     valid = drop_ended(joined, at=query.filter.as_of or now)[: max(SCORED_LIMIT, 3 * query.k)]
     paces = {} if context.volatility is None else context.volatility.rates(files_of(valid))
     scored = score(valid, recipe=recipe, kinds=context.kinds, phase=query.phase, now=now, paces=paces)
@@ -321,7 +321,7 @@ class Reader:
             context = replace(context, recipe=RECIPES[recipe])
         if plain:
             own = [channel for channel in context.channels if channel.name != "personal"]
-            context = replace(context, channels=own, changes=None, anchors=None, companions=None)
+            context = replace(context, channels=own, changes=None, anchors=None, co_change=None)
         return context
 
     # --- by name --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.core.ports import Companions, Neighbourhood
+from recollect.core.ports import CoChange, Neighbourhood
 from recollect.core.query import Candidate, Query
 from recollect.recall.recipes import CHAIN_FROM, CHAIN_KINDS, CHAIN_MOST, CHAIN_TOP
 from recollect.store.store import Store
@@ -38,14 +38,14 @@ def _boosted(candidate: Candidate, near: set[str], gain: float, files: int) -> C
 
 
 def add_co_changed(
-    ranking: Sequence[Candidate], query: Query, companions: Companions | None, store: Store
+    ranking: Sequence[Candidate], query: Query, co_change: CoChange | None, store: Store
 ) -> list[Candidate]:
     """The ranking with a handful of gotchas, patterns and error patterns of files that change together with those in
     play, each below the candidate whose file led to it."""
     files = _in_play(ranking, query)
-    if companions is None or not files:
+    if co_change is None or not files:
         return list(ranking)
-    sure = {file: weight for file, weight in companions.companions(sorted(files)).items() if weight > CHAIN_FROM}
+    sure = {file: weight for file, weight in co_change.changing_with(sorted(files)).items() if weight > CHAIN_FROM}
     if not sure:
         return list(ranking)
     kinds = CHAIN_KINDS & query.filter.kinds if query.filter.kinds else CHAIN_KINDS

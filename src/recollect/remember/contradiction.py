@@ -199,7 +199,7 @@ def _asking(model: Callable[[], LanguageModel]) -> Criterion:
             return first, reasons
         question = prompt.replace("{claim}", _quote(new)).replace("{known}", _quote(old))
         try:
-            answer = model().text(question, most=_MAX_ANSWER).text
+            answer = model().text(question, max_tokens=_MAX_ANSWER).text
         except Exception as error:  # a stranger's model
             return first, (*reasons, f"the model did not answer: {error}")
         found = _ANSWER.match(answer)

@@ -67,14 +67,19 @@ class ScriptedModel:
         self.asked: list[str] = []
         self.talked: list[list[ChatMessage]] = []
 
-    def text(self, prompt: str, *, system: str = "", most: int) -> Text:
+    def text(self, prompt: str, *, system: str = "", max_tokens: int) -> Text:
         return Text(str(self._next(prompt)), Usage(10, 5))
 
-    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], most: int) -> Object:
+    def object(self, prompt: str, *, system: str = "", schema: Mapping[str, Any], max_tokens: int) -> Object:
         return Object(self._next(prompt), Usage(10, 5))
 
     def chat(
-        self, messages: Sequence[ChatMessage], *, tools: Sequence[ToolSpec] = (), most: int, heard: Heard | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        max_tokens: int,
+        heard: Heard | None = None,
     ) -> Reply:
         """The next answer as a message: a text, or a list of `Request`s. The messages are kept in `talked`."""
         self.talked.append(list(messages))
