@@ -17,15 +17,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.core.chores import quiet
-from recollect.core.errors import InvalidField, NothingToUndo
+from recollect.core.errors import InvalidField, MemoryClosed, NothingToUndo
 from recollect.core.fields import EDITABLE
-from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Query
+from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Order, Page, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
 from recollect.recall.reader import Reader
 from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, Budget
 from recollect.remember.writer import Writer
-from recollect.store.memories import Order, Page
 from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from recollect.remember.act import ActContext
     from recollect.remember.forget import Forgotten
     from recollect.remember.undo import Undone
+    from recollect.tend.maintenance import Maintenance
     from recollect.tend.runner import Tended
 
 
@@ -80,9 +80,31 @@ class Recollect:
 
     def __init__(self, stores: StorePair, reader: Reader, writer: Writer, rooms: Rooms) -> None:
         self._stores = stores
-        self._rooms = rooms
-        self.reader = reader  # all that reads memories goes through it, the verbs below included
-        self.writer = writer  # and all that changes them through this
+        self._reader = reader
+        self._writer = writer
+        self._makers = rooms
+        self._is_closed = False
+
+    @property
+    def reader(self) -> Reader:
+        """All that reads memories goes through it, the verbs below included."""
+        self._check_open()
+        return self._reader
+
+    @property
+    def writer(self) -> Writer:
+        """All that changes memories goes through it, the verbs below included."""
+        self._check_open()
+        return self._writer
+
+    @property
+    def _rooms(self) -> Rooms:
+        self._check_open()
+        return self._makers
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise MemoryClosed(self._stores.project.engine.location)
 
     # --- remember -------------------------------------------------------------------------------------------------
 
@@ -349,7 +371,7 @@ class Recollect:
         if self.reader.read_only and not dry_run:
             return Tended()
         run = TendRun(
-            self._stores.project,
+            self.store,
             self.writer.clock,
             self.writer.identity,
             self.writer.actor,
@@ -364,10 +386,10 @@ class Recollect:
 
     def put_vectors_back(self) -> str:
         """Let the vectors of the model before this one answer again; the name of that model."""
-        retired = [space for space in self._stores.project.vectors.spaces() if space.state == "retired"]
+        retired = [space for space in self.store.vectors.spaces() if space.state == "retired"]
         if not retired:
             raise NothingToUndo
-        return self._stores.project.vectors.put_back(retired[-1]).model
+        return self.store.vectors.put_back(retired[-1]).model
 
     # --- rooms ----------------------------------------------------------------------------------------------------
 
@@ -416,9 +438,17 @@ class Recollect:
 
     # --- the file -------------------------------------------------------------------------------------------------
 
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        """Care for the file: check, backup, repair, look for secrets, how things stand."""
+        from recollect.tend.maintenance import Maintenance
+
+        return Maintenance(self.store, self.writer.act, self.writer.clock)
+
     @property
     def store(self) -> Store:
         """The open store, for those who care for the file: backup, check, repair."""
+        self._check_open()
         return self._stores.project
 
     @property
@@ -430,7 +460,7 @@ class Recollect:
     @property
     def project(self) -> str:
         """The name of the project this memory belongs to."""
-        return self.reader.project
+        return self._stores.project.project
 
     @property
     def hand(self) -> ActContext:
@@ -441,9 +471,13 @@ class Recollect:
         """Close the file. Nothing can be asked of this memory afterwards."""
         if "code" in self.__dict__:
             self.code.close()
+        for name in _ROOMS:
+            self.__dict__.pop(name, None)
+        self._is_closed = True
         self._stores.close()
 
     def __enter__(self) -> Recollect:
+        self._check_open()
         return self
 
     def __exit__(
@@ -462,4 +496,5 @@ def _for_user(filter: Filter | None, user: str | None) -> Filter:
     return replace(wanted, user=user)
 
 
+_ROOMS = tuple(name for name, member in vars(Recollect).items() if isinstance(member, cached_property))
 _BRIEFED_LIMIT = 40  # hits in one briefing; the token budget usually stops earlier

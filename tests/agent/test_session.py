@@ -246,7 +246,7 @@ def test_an_error_or_a_hang_reaches_no_host_and_gathers_no_threads(kept: Recolle
     hanging = AgentSession(context, "s", arm="full")
     kept.store.engine.close()
     assert session.before(call(ActionType.EDIT, "a.py")) == ""
-    assert any("StoreClosed" in note for note in session.notes)
+    assert any("MemoryClosed" in note for note in session.notes)
     before = threading.active_count()
     answers = [hanging.before(call(ActionType.EDIT, "a.py", id=str(number))) for number in range(20)]
     assert answers == [""] * 20

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recollect.app import Recollect
 from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.kinds import Kinds
 from recollect.core.query import Filter
@@ -53,3 +54,26 @@ def test_a_moment_without_a_zone_is_taken_as_utc_and_a_filter_can_be_changed() -
     asked = Filter(since=datetime(2026, 1, 1), tags="a")
     assert asked.since == datetime(2026, 1, 1, tzinfo=UTC)
     assert replace(asked, user="anna").tags == asked.tags
+
+
+def test_a_briefing_is_a_sequence_of_its_hits(memory: Recollect) -> None:
+    for number in range(3):
+        memory.remember(f"Pebble {number} rolls.")
+    briefing = memory.recall("pebble")
+    assert len(briefing) == 3
+    assert [briefing[0], briefing[-1]] == [briefing.hits[0], briefing.hits[2]]
+    assert briefing[:2] == briefing.hits[:2]
+    assert list(briefing) == list(briefing.hits)
+    assert briefing.hits[1] in briefing
+    assert list(reversed(briefing)) == list(reversed(briefing.hits))
+
+
+def test_a_page_is_a_sequence_of_its_memories(memory: Recollect) -> None:
+    for number in range(3):
+        memory.remember(f"Pebble {number} rolls.")
+    page = memory.list(order="oldest")
+    assert len(page) == 3
+    assert [one.content for one in page] == [f"Pebble {number} rolls." for number in range(3)]
+    assert page[0].content == "Pebble 0 rolls."
+    assert page[1:] == page.memories[1:]
+    assert page[2] in page

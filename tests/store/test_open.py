@@ -14,9 +14,9 @@ import pytest
 
 import recollect
 from recollect.core.errors import (
+    MemoryClosed,
     NewerSchema,
     NotAStore,
-    StoreClosed,
     StoreDamaged,
     StoreError,
     StoreMissing,
@@ -204,9 +204,9 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     memory = recollect.open(tmp_path / "memory.db")
     memory.close()
     memory.close()
-    with pytest.raises(StoreClosed):
+    with pytest.raises(MemoryClosed):
         memory.get("mem_anything")
-    with pytest.raises(StoreClosed):
+    with pytest.raises(MemoryClosed):
         memory.remember("One.")
     assert any("closed" in note for note in memory.recall("anything").notes)
 

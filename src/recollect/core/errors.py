@@ -476,8 +476,8 @@ class StoreReadOnly(StoreError):
         super().__init__(f"{path} cannot be written.", hint="Check the permissions of the file and its directory.")
 
 
-class StoreClosed(StoreError):
-    code = "store-closed"
+class MemoryClosed(StoreError):
+    code = "memory-closed"
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was closed.", hint="Open it again with recollect.open().")

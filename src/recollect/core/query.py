@@ -1,13 +1,13 @@
-"""What is asked (Query, Filter) and what comes back (Candidate, Hit, Briefing). Values only."""
+"""What is asked (Query, Filter) and what comes back (Candidate, Hit, Briefing, Page). Values only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args, overload
 
 from recollect.core.errors import InvalidField
 from recollect.core.ids import MemoryId
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 QueryType: TypeAlias = Literal["identifier", "structural", "semantic"]
 Mode: TypeAlias = Literal["hybrid", "keyword", "dense"]
 MODES: tuple[Mode, ...] = get_args(Mode)
+Order: TypeAlias = Literal["newest", "oldest", "confidence", "accessed"]
 
 DEFAULT_K = 8
 
@@ -231,8 +232,8 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Briefing:
-    """What the agent is given: packed, cited, within budget. `notes` says what was skipped and why."""
+class Briefing(Sequence[Hit]):
+    """What an agent is given: hits, packed, cited, within budget. `notes` says what was skipped and why."""
 
     hits: tuple[Hit, ...]
     text: str  # the fenced block for a prompt; only a briefing has one, a plain recall leaves it empty
@@ -240,8 +241,36 @@ class Briefing:
     notes: tuple[str, ...] = ()
     query_type: QueryType = "semantic"
 
+    def __len__(self) -> int:
+        return len(self.hits)
+
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Sequence[Memory]):
+    """Some memories, in order. `damaged` has the ids of rows that belong here and could not be read."""
+
+    memories: tuple[Memory, ...]
+    damaged: tuple[str, ...] = ()
+
     def __len__(self) -> int:
-        return len(self.hits)
+        return len(self.memories)
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)
+
+    @overload
+    def __getitem__(self, index: int) -> Memory: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Memory, ...]: ...
+    def __getitem__(self, index: int | slice) -> Memory | tuple[Memory, ...]:
+        return self.memories[index]

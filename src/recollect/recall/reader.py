@@ -26,7 +26,7 @@ from recollect.core.ports import (
     Tokenizer,
     Volatility,
 )
-from recollect.core.query import MODES, Briefing, Candidate, Filter, Query, QueryType, Reading
+from recollect.core.query import MODES, Briefing, Candidate, Filter, Order, Page, Query, QueryType, Reading
 from recollect.core.records import Memory
 from recollect.core.tokens import ESTIMATE
 from recollect.recall.context_window import add_neighbours, read_windows, weigh_terms
@@ -49,7 +49,6 @@ from recollect.recall.related_files import add_co_changed, boost
 from recollect.recall.rerank import rerank
 from recollect.recall.score import confidence_now, files_of, score
 from recollect.recall.staleness import lower_stale
-from recollect.store.memories import Order, Page
 from recollect.store.pair import StorePair
 from recollect.store.store import Store
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
-from recollect.core.query import Filter
+from recollect.core.query import Filter, Order, Page
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
 from recollect.store.codec import from_row, row_checksum, to_row
@@ -90,16 +90,6 @@ _OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
 _CHUNK = 500  # ids per statement
 _EVERYTHING = 2**31
 _MOST_READ = 5_000  # memories kept as values; some 15 MB
-
-Order: TypeAlias = Literal["newest", "oldest", "confidence", "accessed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some memories, and the ids of rows in their place that are damaged and were left out."""
-
-    memories: tuple[Memory, ...]
-    damaged: tuple[str, ...] = ()
 
 
 class Memories:

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 import apsw
 
 from recollect.core.errors import (
+    MemoryClosed,
     NotAStore,
     StoreBusy,
-    StoreClosed,
     StoreDamaged,
     StoreError,
     StoreFull,
@@ -308,7 +308,7 @@ class SqliteEngine:
 
     def _connection_for_writing(self) -> apsw.Connection:
         if self._closed:
-            raise StoreClosed(self.location)
+            raise MemoryClosed(self.location)
         if self._writer is None:
             self._writer = self._connect(read_only=False)
             if self._reserve:
@@ -317,7 +317,7 @@ class SqliteEngine:
 
     def _borrow(self) -> apsw.Connection:
         if self._closed:
-            raise StoreClosed(self.location)
+            raise MemoryClosed(self.location)
         if self._path is None:  # in memory there is one connection, so readers wait for the writer
             self._turn.acquire()
             return self._connection_for_writing()

@@ -1,0 +1,202 @@
+"""Care for the file a memory lives in: check, back up, repair, look for secrets, and say how things stand.
+
+`Maintenance` works on an open memory; `restore_backup` and `salvage_store` on a file that may not open any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import BackupNotFound, StoreDamaged, StoreError
+from recollect.models.budget import day_of
+from recollect.store.backup import Backup, list_backups, make_backup, put_back
+from recollect.store.check import CheckReport, check
+from recollect.store.repair import RepairReport, rebuild, salvage
+from recollect.store.sqlite.connection import sqlite_version
+
+if TYPE_CHECKING:
+    from recollect.core.kinds import Kinds
+    from recollect.core.ledger import Entry
+    from recollect.core.ports import Clock
+    from recollect.core.turns import Turn
+    from recollect.remember.act import ActContext
+    from recollect.store.jobs import Job
+    from recollect.store.spend import Cost
+    from recollect.store.store import Store
+
+__all__ = [
+    "Backup",
+    "CheckReport",
+    "Maintenance",
+    "RepairReport",
+    "Restored",
+    "StoreFacts",
+    "StoreStatus",
+    "StoredSecret",
+    "backups_beside",
+    "engine_version",
+    "restore_backup",
+    "salvage_store",
+]
+
+_ALL_RUNS = 10_000  # runs of chores that are looked through for those of one job
+
+
+def silent(*_: object) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """What a person who looks after the store wants to know first."""
+
+    schema: int
+    memories: Mapping[str, int]  # how many of each status
+    model: str | None  # of the vectors that answer
+    unembedded: int  # memories that wait for a vector
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatus:
+    """How things stand in the store; counts are by status, state, type or provider."""
+
+    memories: Mapping[str, int]
+    sessions: Mapping[str, int]
+    entities: Mapping[str, int]
+    turn_states: Mapping[str, int]
+    turn_providers: Mapping[str, int]
+    turns: Sequence[Turn]  # the latest, newest first
+    tokens_today: int
+    costs: Sequence[Cost]  # of today, by feature
+    jobs: Sequence[Job]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """A rule that fires on what a memory or a turn says."""
+
+    where: str
+    rule: str
+    fixed: bool
+
+
+class Maintenance:
+    """What is done to an open store, beside remembering and recalling."""
+
+    def __init__(self, store: Store, act: Callable[[], ActContext], clock: Clock) -> None:
+        self._store = store
+        self._act = act
+        self._clock = clock
+
+    def check(self, *, quick: bool = False, progress: Callable[[str, int], None] = silent) -> CheckReport:
+        """Is every row sound, does every index match? `quick` leaves out comparing the indexes with the rows."""
+        return check(self._store, quick=quick, progress=progress)
+
+    def backup(self, to: Path | None = None) -> Path | None:
+        """Copy the store, verified; into `backups/` beside it unless `to` names a file. None for one in memory."""
+        return make_backup(self._store.engine, target=to)
+
+    def repair(self, *, always: bool = False, progress: Callable[[str, int], None] = silent) -> RepairReport:
+        """Rebuild the indexes that do not match the rows, or `always`. Damaged rows are an error."""
+        report = self.check(progress=progress)
+        if report.ok and not always:
+            return RepairReport()
+        if not report.ok and not all(finding.projection for finding in report.findings):
+            raise StoreDamaged(str(self._store.engine.location), report.findings[0].problem)
+        return rebuild(self._store)
+
+    def find_secrets(self, *, fix: bool = False, progress: Callable[[int], None] = silent) -> list[StoredSecret]:
+        """Look for secrets in what is stored; `fix` replaces them by placeholders."""
+        from recollect.remember.rescan import redact_stored, redact_turn, secrets_in_turns, stored_secrets
+
+        found: list[StoredSecret] = []
+        for seen, (id, rules) in enumerate(stored_secrets(self._store), start=1):
+            progress(seen)
+            if fix and rules:
+                redact_stored(self._store, id, self._act())
+            found += [StoredSecret(id, rule, fix) for rule in rules]
+        for turn, rules in secrets_in_turns(self._store):
+            if fix:
+                redact_turn(self._store, turn)
+            found += [StoredSecret(turn, rule, fix) for rule in rules]
+        if fix and found:
+            self._store.engine.settle()
+        return found
+
+    def facts(self) -> StoreFacts:
+        """Schema, how many memories there are, and whose vectors answer."""
+        space = self._store.vectors.active()
+        return StoreFacts(
+            schema=self._store.engine.schema(),
+            memories=self._store.memories.tally(),
+            model=None if space is None else space.model,
+            unembedded=0 if space is None else self._store.vectors.waiting(space),
+        )
+
+    def try_writing(self) -> bool:
+        """Write something and read it back through the real engine. False when the store is read-only."""
+        if self._store.engine.read_only:
+            return False
+        stamp = self._clock().isoformat()
+        with self._store.engine.write():
+            self._store.set_meta("doctor", stamp)
+        if self._store.meta("doctor") != stamp:
+            raise StoreError("A write was acknowledged but cannot be read back.", hint="Run `recollect check`.")
+        return True
+
+    def status(self, *, limit: int = 5) -> StoreStatus:
+        """How things stand, with the latest `limit` turns of chats."""
+        store = self._store
+        today = day_of(self._clock())
+        return StoreStatus(
+            memories=store.memories.tally(),
+            sessions=store.sessions.tally(),
+            entities=store.entities.tally(),
+            turn_states=store.turns.by_state(),
+            turn_providers=store.turns.by_provider(),
+            turns=store.turns.recent(limit=limit),
+            tokens_today=store.spend.spent(*today),
+            costs=store.spend.by_feature(*today),
+            jobs=store.jobs.every(),
+        )
+
+    def runs(self, *, job: str | None = None, limit: int = 20) -> list[Entry]:
+        """What chores did by themselves, newest first; only those of `job` when it is named."""
+        entries = self._store.ledger.doing("tend", limit if job is None else _ALL_RUNS)
+        return [entry for entry in entries if job in (None, (entry.change.after or {}).get("job"))][:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Which backup was put back, and where what was there before is kept."""
+
+    backup: Path
+    set_aside: Path | None
+
+
+def restore_backup(store: Path, backup: Path | None = None) -> Restored:
+    """Put a backup in the place of a store, the newest beside it by default. What was there is set aside."""
+    if backup is None:
+        known = list_backups(store.parent)
+        if not known:
+            raise BackupNotFound(str(store.parent / "backups"))
+        backup = known[0].path
+    return Restored(backup, put_back(backup, store))
+
+
+def salvage_store(path: Path, kinds: Kinds) -> RepairReport:
+    """Carry what can be read of a damaged file into a new one; the damaged file is kept, untouched."""
+    return salvage(path, kinds)
+
+
+def backups_beside(store: Path) -> list[Backup]:
+    """The backups of a store, newest first."""
+    return list_backups(store.parent)
+
+
+def engine_version() -> str:
+    """The version of the database engine on this machine."""
+    return sqlite_version()
