@@ -154,6 +154,18 @@ def test_a_host_learns_adds_finds_corrects_judges_and_forgets_over_stdio(project
     over_stdio(talk, cwd=project, mode=mode)
 
 
+def test_a_rejected_memory_is_told_with_its_confidence_of_zero(memory: Recollect) -> None:
+    id = memory.remember("The staging database resets at night.", confidence=0.0).id
+
+    async def talk(client: Client) -> None:
+        answer = await client.call_tool("feedback", {"id": id, "verdict": "reject"})
+        assert not answer.is_error, answer
+        assert answer.structured_content is not None
+        assert answer.structured_content["confidence"] == 0.0
+
+    inside(talk, Held(memory))
+
+
 def test_what_was_added_is_there_for_the_command_line_and_names_its_actor(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

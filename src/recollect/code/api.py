@@ -153,6 +153,11 @@ class Code:
         self._require_index()
         return module_map(self._graph)
 
+    def counts(self) -> tuple[int, int, int]:
+        """How many files, nodes and edges the graph has."""
+        files, nodes, edges, _ = self._store.graph.counts()
+        return files, nodes, edges
+
     def search(self, text: str, *, k: int = 8) -> list[Hit]:
         """Passages of source code for a question, best first."""
         self._require_index()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recollect.observer.replay import Replayed
     from recollect.observer.review import Waiting
     from recollect.remember.forget import Forgotten
-    from recollect.store.check import CheckReport
+    from recollect.tend.maintenance import CheckReport
 
 Json = dict[str, Any]
 
@@ -171,7 +171,9 @@ def error_json(error: RecollectError) -> Json:
 
 
 def _filled(values: Json) -> Json:
-    return {name: value for name, value in values.items() if value is not None and value not in ("", [], {}, False)}
+    """The values without the empty ones. A number that was measured is not empty, even when it is 0.0."""
+    empty: tuple[object, ...] = (None, "", [], {}, False)
+    return {name: value for name, value in values.items() if isinstance(value, float) or value not in empty}
 
 
 def iso(at: datetime | None) -> str | None:
@@ -192,23 +194,21 @@ def check_json(report: CheckReport) -> Json:
     return {"ok": report.ok, "memories": report.memories, "findings": findings}
 
 
-def standing(memory: Recollect, *, limit: int) -> Json:
+def status_json(memory: Recollect, *, limit: int) -> Json:
     """How things stand: memories, sessions, entities, turns, what language models cost, jobs."""
     from recollect.config import load_settings
-    from recollect.models.budget import day_of
 
-    store = memory.store
+    status = memory.maintenance.status(limit=limit)
     settings = load_settings(None if memory.path is None else memory.path.parent)
-    day = day_of(datetime.now(UTC))
     return {
         "project": memory.project,
-        "memories": store.memories.tally(),
-        "sessions": store.sessions.tally(),
-        "entities": store.entities.tally(),
+        "memories": dict(status.memories),
+        "sessions": dict(status.sessions),
+        "entities": dict(status.entities),
         "turns": {
-            "states": store.turns.by_state(),
-            "providers": store.turns.by_provider(),
-            "latest": [turn_json(one) for one in store.turns.recent(limit=limit)[::-1]],
+            "states": dict(status.turn_states),
+            "providers": dict(status.turn_providers),
+            "latest": [turn_json(one) for one in status.turns[::-1]],
         },
         "observer": _observed(memory),
         "latest": [
@@ -217,12 +217,12 @@ def standing(memory: Recollect, *, limit: int) -> Json:
         ],
         "spend": {
             "model": settings.model,
-            "today": store.spend.spent(*day),
+            "today": status.tokens_today,
             "per_day": settings.tokens_per_day,
             "per_session": settings.tokens_per_session,
             "features": [
                 {"feature": one.feature, "calls": one.calls, "tokens": one.tokens, "failures": one.failures}
-                for one in store.spend.by_feature(*day)
+                for one in status.costs
             ],
         },
         "jobs": [
@@ -234,7 +234,7 @@ def standing(memory: Recollect, *, limit: int) -> Json:
                 "ran_at": iso(job.ran_at),
                 "held_by": job.holder,
             }
-            for job in store.jobs.every()
+            for job in status.jobs
         ],
     }
 

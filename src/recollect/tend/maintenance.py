@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import BackupNotFound, StoreDamaged, StoreError
 from recollect.models.budget import day_of
-from recollect.store.backup import Backup, list_backups, make_backup, put_back
+from recollect.store.sqlite.backup import Backup, list_backups, make_backup, put_back
 from recollect.store.check import CheckReport, check
-from recollect.store.repair import RepairReport, rebuild, salvage
-from recollect.store.sqlite.connection import sqlite_version
+from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
+from recollect.store.sqlite.engine import sqlite_version
 
 if TYPE_CHECKING:
     from recollect.core.kinds import Kinds
-    from recollect.core.ledger import Entry
+    from recollect.core.log import Entry
     from recollect.core.ports import Clock
     from recollect.core.turns import Turn
     from recollect.remember.act import ActContext
@@ -165,7 +165,7 @@ class Maintenance:
 
     def runs(self, *, job: str | None = None, limit: int = 20) -> list[Entry]:
         """What chores did by themselves, newest first; only those of `job` when it is named."""
-        entries = self._store.ledger.doing("tend", limit if job is None else _ALL_RUNS)
+        entries = self._store.log.doing("tend", limit if job is None else _ALL_RUNS)
         return [entry for entry in entries if job in (None, (entry.change.after or {}).get("job"))][:limit]
 
 

@@ -67,7 +67,7 @@ def _index(args: argparse.Namespace, memory: Recollect, console: Console) -> int
     console.progress_done()
     scip = memory.code.import_scip(args.scip) if args.scip else None
     told = memory.code.analyse() if args.semantic else None
-    files, nodes, edges, _ = memory.store.graph.counts()
+    files, nodes, edges = memory.code.counts()
     if console.json:
         value = {**_indexed_json(done), "files": files, "nodes": nodes, "edges": edges}
         if scip is not None:

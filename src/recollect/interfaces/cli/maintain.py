@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.app import Recollect
-from recollect.core.errors import BackupNotFound, InvalidField, StoreDamaged, StoreError, StoreMissing
+from recollect.core.errors import InvalidField, StoreError, StoreMissing
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import check_json
-from recollect.store.check import CheckReport, check
-from recollect.store.sqlite.backup import list_backups, make_backup, put_back
-from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
-from recollect.store.store import Store
+from recollect.tend.maintenance import restore_backup, salvage_store
 from recollect.wiring import kinds_of, locate
 
 if TYPE_CHECKING:
     from recollect.core.chores import Done, Plan
+    from recollect.tend.maintenance import RepairReport
     from recollect.tend.runner import Tended
 
 # --- backup and restore --------------------------------------------------------------------------------------------
@@ -34,7 +33,7 @@ def run_backup(args: argparse.Namespace, console: Console) -> int:
     if target is not None and target.exists():
         raise InvalidField("backup", f"{target} exists already", hint="Name a new file; backups are never overwritten.")
     with open_from(args) as memory:
-        made = make_backup(memory.store.engine, target=target)
+        made = memory.maintenance.backup(target)
     if console.json:
         console.value({"path": str(made)})
     else:
@@ -47,19 +46,12 @@ def arguments_restore(parser: argparse.ArgumentParser) -> None:
 
 
 def run_restore(args: argparse.Namespace, console: Console) -> int:
-    store = _store_file(args)
-    if args.backup is None:
-        known = list_backups(store.parent)
-        if not known:
-            raise BackupNotFound(str(store.parent / "backups"))
-        backup = known[0].path
-    else:
-        backup = Path(args.backup)
-    aside = put_back(backup, store)
+    restored = restore_backup(_store_file(args), None if args.backup is None else Path(args.backup))
+    aside = restored.set_aside
     if console.json:
-        console.value({"restored": str(backup), "set_aside": None if aside is None else str(aside)})
+        console.value({"restored": str(restored.backup), "set_aside": None if aside is None else str(aside)})
     else:
-        console.line(f"Restored {backup}.")
+        console.line(f"Restored {restored.backup}.")
         if aside is not None:
             console.line(f"What was there before is kept at {aside}.")
     return FINE
@@ -74,7 +66,8 @@ def arguments_check(parser: argparse.ArgumentParser) -> None:
 
 def run_check(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        report = _check(memory.store, console, quick=args.quick)
+        report = memory.maintenance.check(quick=args.quick, progress=_checking(console))
+    console.progress_done()
     if console.json:
         console.value(check_json(report))
     elif report.ok:
@@ -86,7 +79,8 @@ def run_check(args: argparse.Namespace, console: Console) -> int:
     return FINE if report.ok else FOUND
 
 
-def _check(store: Store, console: Console, *, quick: bool = False) -> CheckReport:
+def _checking(console: Console) -> Callable[[str, int], None]:
+    """Progress of a check: how many rows were looked at so far."""
     seen = 0
 
     def progress(area: str, count: int) -> None:
@@ -94,9 +88,7 @@ def _check(store: Store, console: Console, *, quick: bool = False) -> CheckRepor
         seen += count
         console.progress(f"checking {area}", seen)
 
-    report = check(store, quick=quick, progress=progress)
-    console.progress_done()
-    return report
+    return progress
 
 
 def arguments_repair(parser: argparse.ArgumentParser) -> None:
@@ -107,13 +99,8 @@ def run_repair(args: argparse.Namespace, console: Console) -> int:
     path = _store_file(args)
     try:
         with open_from(args) as memory:
-            report = _check(memory.store, console)
-            if report.ok and not args.rebuild:
-                outcome = RepairReport()
-            elif report.ok or all(finding.projection for finding in report.findings):
-                outcome = rebuild(memory.store)
-            else:
-                raise StoreDamaged(str(path), report.findings[0].problem)
+            outcome = memory.maintenance.repair(always=args.rebuild, progress=_checking(console))
+        console.progress_done()
     except StoreMissing:
         raise
     except StoreError as error:
@@ -121,7 +108,8 @@ def run_repair(args: argparse.Namespace, console: Console) -> int:
             raise
         from recollect.config import Settings
 
-        outcome = salvage(path, kinds_of(Settings()))
+        console.progress_done()
+        outcome = salvage_store(path, kinds_of(Settings()))
     _show_repair(outcome, console)
     return FOUND if outcome.lost else FINE
 
@@ -173,23 +161,10 @@ def run_scan(args: argparse.Namespace, console: Console) -> int:
 
 
 def _scan_store(args: argparse.Namespace, console: Console) -> list[dict[str, object]]:
-    from recollect.remember.rescan import redact_stored, redact_turn, secrets_in_turns, stored_secrets
-
-    findings: list[dict[str, object]] = []
     with open_from(args) as memory:
-        for seen, (id, rules) in enumerate(stored_secrets(memory.store), start=1):
-            console.progress("scanning", seen)
-            if args.fix and rules:
-                redact_stored(memory.store, id, memory.hand)
-            findings += [{"where": id, "rule": rule, "fixed": args.fix} for rule in rules]
-        for turn, rules in secrets_in_turns(memory.store):
-            if args.fix:
-                redact_turn(memory.store, turn)
-            findings += [{"where": turn, "rule": rule, "fixed": args.fix} for rule in rules]
-        if args.fix and findings:
-            memory.store.engine.settle()
+        found = memory.maintenance.find_secrets(fix=args.fix, progress=lambda seen: console.progress("scanning", seen))
     console.progress_done()
-    return findings
+    return [{"where": secret.where, "rule": secret.rule, "fixed": secret.fixed} for secret in found]
 
 
 def _scan_files(paths: list[str]) -> list[dict[str, object]]:

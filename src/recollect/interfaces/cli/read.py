@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from recollect.app import Recollect
 from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Hit
 from recollect.core.records import Memory
 from recollect.core.text import excerpt
@@ -35,7 +34,6 @@ def arguments_recall(parser: argparse.ArgumentParser) -> None:
 def run_recall(args: argparse.Namespace, console: Console) -> int:
     question, filter = given_text(args.text, "question"), filter_from(args)
     with open_from(args) as memory:
-        _check_kinds(memory, filter.kinds)
         briefing = memory.recall(
             question,
             k=args.k,
@@ -70,7 +68,6 @@ def arguments_brief(parser: argparse.ArgumentParser) -> None:
 def run_brief(args: argparse.Namespace, console: Console) -> int:
     task, filter = given_text(args.text, "task"), filter_from(args)
     with open_from(args) as memory:
-        _check_kinds(memory, filter.kinds)
         briefing = memory.brief(
             task, phase=args.phase, files=args.file, budget=args.budget, filter=filter, track=not args.no_track
         )
@@ -92,7 +89,6 @@ def arguments_list(parser: argparse.ArgumentParser) -> None:
 def run_list(args: argparse.Namespace, console: Console) -> int:
     filter = filter_from(args, everyone=ANY_USER)
     with open_from(args) as memory:
-        _check_kinds(memory, filter.kinds)
         page = memory.list(filter, order=args.order, limit=args.limit, skip=args.skip)
         total = memory.count(filter)
     if console.json:
@@ -168,12 +164,6 @@ def run_history(args: argparse.Namespace, console: Console) -> int:
         for entry in entries:
             _show_entry(console, entry)
     return FINE
-
-
-def _check_kinds(memory: Recollect, kinds: frozenset[str]) -> None:
-    """A misspelt kind would silently find nothing."""
-    for kind in sorted(kinds):
-        memory.store.kinds.rule(kind)
 
 
 def _show_hit(console: Console, number: int, hit: Hit, *, explain: bool) -> None:

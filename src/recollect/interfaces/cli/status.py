@@ -5,20 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.app import Recollect
-from recollect.core.errors import RecollectError, StoreError
+from recollect.core.errors import RecollectError
 from recollect.core.text import counted, excerpt
 from recollect.core.turns import Turn
 from recollect.files.project import state_folder, user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
-from recollect.interfaces.payloads import entry_json, standing, turn_json
-from recollect.store.check import check
-from recollect.store.sqlite.backup import list_backups
-from recollect.store.sqlite.engine import sqlite_version
+from recollect.interfaces.payloads import entry_json, status_json, turn_json
+from recollect.tend.maintenance import backups_beside, engine_version
 from recollect.version import __version__
 from recollect.wiring import locate
 
@@ -35,7 +33,7 @@ def arguments_status(parser: argparse.ArgumentParser) -> None:
 
 def run_status(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        status = standing(memory, limit=args.limit)
+        status = status_json(memory, limit=args.limit)
     if console.json:
         console.value(status)
         return FINE
@@ -81,7 +79,7 @@ def arguments_logs(parser: argparse.ArgumentParser) -> None:
 
 def run_logs(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        entries = [] if args.turns or args.session else _job_entries(memory, args)
+        entries = [] if args.turns or args.session else memory.maintenance.runs(job=args.job, limit=max(0, args.limit))
         turns = () if args.job else memory.chats.turns(session=args.session, limit=max(0, args.limit))
     both: list[Entry | Turn] = [*entries, *turns]
     both = sorted(both, key=lambda one: one.at, reverse=True)[: max(0, args.limit)]
@@ -93,11 +91,6 @@ def run_logs(args: argparse.Namespace, console: Console) -> int:
     if not both:
         console.line("Nothing was said or done by itself yet. `recollect tend` does what is due.")
     return FINE
-
-
-def _job_entries(memory: Recollect, args: argparse.Namespace) -> list[Entry]:
-    entries = memory.store.log.doing("tend", max(0, args.limit) if args.job is None else 10_000)
-    return [entry for entry in entries if args.job in (None, (entry.change.after or {}).get("job"))]
 
 
 def _show_job(entry: Entry, console: Console) -> None:
@@ -123,7 +116,7 @@ def show_turn(turn: Turn, console: Console) -> None:
         console.line(f"                 ! {excerpt(turn.note, 200)}")
 
 
-def _join_counts(counts: dict[str, int]) -> str:
+def _join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
 
 
@@ -161,7 +154,7 @@ def examine(args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     facts: dict[str, Any] = {
         "recollect": __version__,
         "python": platform.python_version(),
-        "sqlite": sqlite_version(),
+        "sqlite": engine_version(),
         "store": str(path),
     }
     worries: list[str] = []
@@ -177,25 +170,15 @@ def examine(args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 
 
 def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str]) -> None:
-    store = memory.store
+    store = memory.maintenance.facts()
     facts["project"] = memory.project
-    facts["schema"] = store.engine.schema()
-    facts["memories"] = ", ".join(f"{n:,} {status}" for status, n in store.memories.tally().items()) or "none"
-    if (space := store.vectors.active()) is not None:
-        facts["vectors"] = f"{space.model}, {store.vectors.waiting(space):,} memories waiting"
-    if not store.engine.read_only:
-        facts["round trip"] = _try_round_trip(memory)
-    worries += [f"{finding.area}: {finding.problem}" for finding in check(store, quick=True).findings]
-
-
-def _try_round_trip(memory: Recollect) -> str:
-    """Write something and read it back, through the real engine: 'healthy' must not mean 'nobody tried'."""
-    stamp = datetime.now(UTC).isoformat()
-    with memory.store.engine.write():
-        memory.store.set_meta("doctor", stamp)
-    if memory.store.meta("doctor") != stamp:
-        raise StoreError("A write was acknowledged but cannot be read back.", hint="Run `recollect check`.")
-    return "ok"
+    facts["schema"] = store.schema
+    facts["memories"] = _join_counts(store.memories)
+    if store.model is not None:
+        facts["vectors"] = f"{store.model}, {store.unembedded:,} memories waiting"
+    if memory.maintenance.try_writing():  # 'healthy' must not mean 'nobody tried'
+        facts["round trip"] = "ok"
+    worries += [f"{finding.area}: {finding.problem}" for finding in memory.maintenance.check(quick=True).findings]
 
 
 def _examine_hosts(facts: dict[str, Any], worries: list[str]) -> None:
@@ -233,7 +216,7 @@ def _examine_folder(path: Path, facts: dict[str, Any], worries: list[str]) -> No
     log = Path(f"{path}-wal")
     if log.exists() and log.stat().st_size > _LARGE_LOG:
         worries.append(f"The log has grown to {log.stat().st_size / 2**20:.0f} MB: some process reads without end.")
-    facts["backups"] = [f"{one.path.name} ({one.memories:,} memories)" for one in list_backups(path.parent)]
+    facts["backups"] = [f"{one.path.name} ({one.memories:,} memories)" for one in backups_beside(path)]
     quarantine = path.parent / "quarantine"
     facts["quarantine"] = sorted(entry.name for entry in quarantine.iterdir()) if quarantine.is_dir() else []
     holder = _lock_holder(Path(f"{path}-lock"))

@@ -127,7 +127,7 @@ def add_prompts(server: MCPServer[None], handle: MemoryHandle) -> None:
 
 def _standing(memory: Recollect) -> list[Memory]:
     """The pinned ones, then the newest; no messages, no passages."""
-    kinds = frozenset(rule.name for rule in memory.store.kinds if rule.name not in _MATERIAL)
+    kinds = frozenset(rule.name for rule in memory.reader.kinds if rule.name not in _MATERIAL)
     pinned = memory.list(Filter(kinds=kinds, pinned=True), limit=_BRIEFED).memories
     newest = memory.list(Filter(kinds=kinds), limit=_BRIEFED).memories
     return list({one.id: one for one in (*pinned, *newest)}.values())[:_BRIEFED]

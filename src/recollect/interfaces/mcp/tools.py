@@ -25,7 +25,7 @@ from recollect.interfaces.payloads import (
     matches_json,
     memory_json,
     receipt_json,
-    standing,
+    status_json,
 )
 from recollect.recall.pack import as_hit
 
@@ -77,8 +77,6 @@ class Tools:
     ) -> Annotated[CallToolResult, shapes.FoundShape]:
         """Find what is remembered about something, best first. Use it before you say that you do not know."""
         memory = self._handle.open()
-        for kind in kinds or ():
-            memory.store.kinds.rule(kind)
         wanted = Filter(kinds=frozenset(kinds or ()), tags=frozenset(tags or ()))
         found = memory.recall(query, k=limit, filter=wanted, files=files or ())
         value = briefing_json(found)
@@ -177,7 +175,7 @@ class Tools:
 
     def status(self) -> Annotated[CallToolResult, shapes.StatusShape]:
         """How things stand: how much is remembered, sessions, jobs, what language models cost."""
-        return answer(standing(self._handle.open(), limit=5))
+        return answer(status_json(self._handle.open(), limit=5))
 
 
 def made(tool: Any, annotations: ToolAnnotations, *, name: str | None = None, meta: Any = None) -> Tool:
@@ -302,15 +300,11 @@ class _CareTools:
         self, quick: Annotated[bool, Field(description="Leave out comparing the indexes with the rows.")] = False
     ) -> Annotated[CallToolResult, shapes.CheckShape]:
         """Is every row sound, does every index match?"""
-        from recollect.store.check import check
-
-        return answer(check_json(check(self._handle.open().store, quick=quick)))
+        return answer(check_json(self._handle.open().maintenance.check(quick=quick)))
 
     def backup(self) -> Annotated[CallToolResult, shapes.BackupShape]:
         """Copy the store into `backups/` beside it, verified."""
-        from recollect.store.sqlite.backup import make_backup
-
-        made_at = make_backup(self._handle.open().store.engine)
+        made_at = self._handle.open().maintenance.backup()
         return answer({"path": None if made_at is None else str(made_at)})
 
 
