@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 import recollect
-from recollect.aio import AsyncDocs, AsyncRecollect
 from recollect.aio import open as open_async
-from recollect.app import Recollect
 from recollect.core import errors
-from recollect.documents.api import Docs
 from recollect.testing.chat_server import chat_server
 
 
@@ -53,38 +50,11 @@ def test_every_exported_name_exists() -> None:
         recollect.Nonsense  # noqa: B018
 
 
-def test_the_asyncio_twin_has_the_same_names_and_signatures() -> None:
-    for name, method in inspect.getmembers(Recollect, inspect.isfunction):
-        if name.startswith("_") or name == "confidence":
-            continue
-        twin = getattr(AsyncRecollect, name)
-        mine, theirs = inspect.signature(method), inspect.signature(twin)
-        assert list(mine.parameters.values()) == list(theirs.parameters.values()), name
-        assert mine.return_annotation == theirs.return_annotation, name
-
-
-def test_the_asyncio_twin_of_the_documents_room_has_the_same_names_and_signatures() -> None:
-    for name, method in inspect.getmembers(Docs, inspect.isfunction):
-        if name.startswith("_") or name == "confidence":
-            continue
-        mine, theirs = inspect.signature(method), inspect.signature(getattr(AsyncDocs, name))
-        assert _shapes(mine) == _shapes(theirs), name
-        assert mine.return_annotation == theirs.return_annotation, name
-
-
-def _shapes(signature: inspect.Signature) -> list[tuple[str, object, object]]:
-    """Names, kinds and defaults; a watcher that does nothing is as good as another."""
-    return [
-        (one.name, one.kind, "quiet" if one.name == "progress" else one.default)
-        for one in signature.parameters.values()
-    ]
-
-
 def test_the_documents_room_works_for_asyncio(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nThe granite lies here.\n")
 
     async def story() -> list[str]:
-        async with await open_async(tmp_path / "m.db") as memory:
+        async with open_async(tmp_path / "m.db") as memory:
             await memory.docs.index([tmp_path])
             found = await memory.docs.search("granite")
             return [match.document.path for match in found.matches]
@@ -94,7 +64,7 @@ def test_the_documents_room_works_for_asyncio(tmp_path: Path) -> None:
 
 def test_the_asyncio_twin_works(tmp_path: Path) -> None:
     async def story() -> tuple[str, int]:
-        async with await open_async(tmp_path / "m.db") as memory:
+        async with open_async(tmp_path / "m.db") as memory:
             receipts = await asyncio.gather(*(memory.remember(f"Pebble{n} rolls.") for n in range(20)))
             hits = await asyncio.gather(*(memory.recall(f"pebble{n}") for n in range(20)))
             assert [len(hit) for hit in hits] == [1] * 20
@@ -104,10 +74,44 @@ def test_the_asyncio_twin_works(tmp_path: Path) -> None:
     assert asyncio.run(story()) == ("new", 19)
 
 
+def test_a_memory_for_asyncio_is_opened_by_async_with_or_by_await(tmp_path: Path) -> None:
+    async def story() -> tuple[int, str]:
+        async with open_async(tmp_path / "m.db") as memory:
+            await memory.remember("Granite is hard.")
+        with pytest.raises(errors.MemoryClosed):
+            await memory.count()
+        again = await open_async(tmp_path / "m.db")
+        count = await again.count()
+        agent = await again.agent("s", arm="full")
+        told = await agent.first_message("How hard is granite?")
+        await agent.end()
+        await again.close()
+        return count, told
+
+    count, told = asyncio.run(story())
+    assert count == 1
+    assert "Granite is hard." in told
+
+
+def test_watching_source_code_is_an_asynchronous_iterator(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def granite() -> int:\n    return 1\n")
+
+    async def story() -> list[tuple[str, ...]]:
+        seen = []
+        stop = Event()
+        async with open_async(tmp_path / "m.db") as memory:
+            async for done in memory.code.watch(tmp_path, stop=stop):
+                seen.append(tuple(done.added))
+                stop.set()
+        return seen
+
+    assert asyncio.run(story()) == [("a.py",)]
+
+
 def test_sessions_and_chats_work_for_asyncio(tmp_path: Path) -> None:
     async def story() -> tuple[list[str], list[str], str]:
         with chat_server(["Hello, Ada.", "Argo."]) as server:
-            async with await open_async(tmp_path / "m.db") as memory:
+            async with open_async(tmp_path / "m.db") as memory:
                 await memory.sessions.capture("My boat is Argo.", session="monday")
                 said = [one.content for one in await memory.sessions.episodes("monday")]
                 async with memory.chats.open(session="s", memory="recency", model=server.setting) as chat:

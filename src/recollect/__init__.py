@@ -16,6 +16,7 @@ TYPE_CHECKING = False  # what `typing` would say; loading it costs a hook proces
 if TYPE_CHECKING:
     from typing import Any
 
+    from recollect import aio as aio
     from recollect.app import Recollect
     from recollect.core.drafts import Draft, Receipt
     from recollect.core.errors import RecollectError
@@ -68,6 +69,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "aio":
+        import recollect.aio
+
+        return recollect.aio
     if name not in _HOME:
         raise AttributeError(f"module 'recollect' has no attribute {name!r}")
     from importlib import import_module

@@ -1,307 +1,353 @@
-"""The same memory for asyncio: the same names on worker threads, because the work below is blocking C that frees the
-interpreter. A test compares every name and signature with the synchronous façade."""
+"""The same memory for asyncio: the same names and parameters, on worker threads, because the work below is blocking C
+that frees the interpreter.
+
+    async with recollect.aio.open() as memory:
+        await memory.remember("The staging database resets every night.", kind="gotcha")
+
+Each twin lists the methods of its synchronous class once; types and signatures follow from there, and a test finds
+what is missing.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from functools import update_wrapper
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from recollect import wiring
-from recollect.agent.chat import Chat
-from recollect.agent.providers import ProviderInfo
+from recollect.agent.chat import Chat, Chats
 from recollect.agent.session import AgentSession
 from recollect.app import Recollect
-from recollect.core.account import Account
-from recollect.core.chores import quiet
-from recollect.core.documents import Document, Related
-from recollect.core.drafts import Draft, Receipt
-from recollect.core.links import Link
-from recollect.core.log import Entry
-from recollect.core.records import Memory
-from recollect.core.turns import Turn
+from recollect.code.api import Code
+from recollect.dialogue.api import Sessions
 from recollect.documents.api import Docs
-from recollect.documents.check import Checked
-from recollect.documents.gc import GcPlan
-from recollect.documents.guidance.teach import Lesson
-from recollect.documents.index import Summary
-from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found
-from recollect.models.port import Heard
-from recollect.remember.forget import Forgotten
-from recollect.remember.undo import Undone
-from recollect.tend.runner import Tended
+from recollect.documents.layout import Layout
+from recollect.observer.api import Observer
+from recollect.tend.maintenance import Maintenance
+
+P = ParamSpec("P")
+Value = TypeVar("Value")
+Inner = TypeVar("Inner")
 
 
-async def open(path: str | os.PathLike[str] | None = None, **options: Any) -> AsyncRecollect:
-    """Open a memory for asyncio; takes what `recollect.open` takes."""
-    return AsyncRecollect(await asyncio.to_thread(wiring.open, path, **options))
+class Twin(Generic[Inner]):
+    """An object whose methods are awaitable and run on worker threads."""
+
+    def __init__(self, inner: Inner) -> None:
+        self._inner = inner
 
 
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
+def on_thread(
+    method: Callable[Concatenate[Inner, P], Value],
+) -> Callable[Concatenate[Twin[Inner], P], Coroutine[Any, Any, Value]]:
+    """A method of the synchronous class as an awaitable one with the same parameters."""
+
+    @wraps(method)
+    async def awaitable(twin: Twin[Inner], /, *values: P.args, **options: P.kwargs) -> Value:
+        return await asyncio.to_thread(method, twin._inner, *values, **options)
+
+    return awaitable
 
 
-def _awaitable(
-    method: Callable[Concatenate[Recollect, Given], Answer],
-) -> Callable[Concatenate[AsyncRecollect, Given], Coroutine[Any, Any, Answer]]:
-    """The method with the same signature, run in a thread."""
+def one_by_one(
+    method: Callable[Concatenate[Inner, P], Iterator[Value]],
+) -> Callable[Concatenate[Twin[Inner], P], AsyncIterator[Value]]:
+    """A method that yields, for `async for`; each value is made on a worker thread."""
 
-    async def run(self: AsyncRecollect, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
-        return await asyncio.to_thread(method, self._memory, *args, **kwargs)
+    @wraps(method)
+    async def values_of(twin: Twin[Inner], /, *values: P.args, **options: P.kwargs) -> AsyncIterator[Value]:
+        iterator = method(twin._inner, *values, **options)
+        while (value := await asyncio.to_thread(next, iterator, _END)) is not _END:
+            yield value
 
-    update_wrapper(run, method)
-    return run
+    return values_of
 
 
-class AsyncRecollect:
-    """Every verb of Recollect, awaitable."""
+_END: Any = object()
 
-    def __init__(self, memory: Recollect) -> None:
-        self._memory = memory
 
-    remember = _awaitable(Recollect.remember)
+class _Entered(Protocol):
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+    async def __aenter__(self) -> Self: ...
 
-    async def remember_all(self, drafts: Iterable[Draft]) -> list[Receipt]:
-        return await asyncio.to_thread(self._memory.remember_all, drafts)
 
-    async def correct(self, id: str, content: str, *, why: str = "") -> Receipt:
-        return await asyncio.to_thread(self._memory.correct, id, content, why=why)
+Opened = TypeVar("Opened", bound=_Entered)
 
-    edit = _awaitable(Recollect.edit)
 
-    async def confirm(self, id: str, *, why: str = "") -> Memory:
-        return await asyncio.to_thread(self._memory.confirm, id, why=why)
+class Opening(Generic[Opened]):
+    """Something that is being opened: `await` it, or use it in `async with` to have it closed."""
 
-    async def reject(self, id: str, *, why: str = "") -> Memory:
-        return await asyncio.to_thread(self._memory.reject, id, why=why)
+    def __init__(self, make: Callable[[], Opened]) -> None:
+        self._make = make
+        self._opened: Opened | None = None
 
-    async def dispute(self, id: str, *, why: str = "") -> Memory:
-        return await asyncio.to_thread(self._memory.dispute, id, why=why)
+    def __await__(self) -> Generator[Any, None, Opened]:
+        return asyncio.to_thread(self._make).__await__()
 
-    async def pin(self, id: str, *, pinned: bool = True) -> Memory:
-        return await asyncio.to_thread(self._memory.pin, id, pinned=pinned)
-
-    async def forget(self, id: str, *, why: str = "") -> Forgotten:
-        return await asyncio.to_thread(self._memory.forget, id, why=why)
-
-    async def forget_all(self, ids: Iterable[str], *, why: str = "") -> Sequence[Forgotten]:
-        return await asyncio.to_thread(self._memory.forget_all, ids, why=why)
-
-    async def undo(self, id: str | None = None, *, why: str = "", actor: str | None = None) -> Undone:
-        return await asyncio.to_thread(self._memory.undo, id, why=why, actor=actor)
-
-    async def relate(
-        self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0
-    ) -> Link:
-        return await asyncio.to_thread(self._memory.relate, id, relation, to=to, file=file, confidence=confidence)
-
-    recall = _awaitable(Recollect.recall)
-
-    brief = _awaitable(Recollect.brief)
-
-    async def get(self, id: str) -> Memory:
-        return await asyncio.to_thread(self._memory.get, id)
-
-    list = _awaitable(Recollect.list)
-
-    count = _awaitable(Recollect.count)
-
-    async def why(self, id: str) -> Account:
-        return await asyncio.to_thread(self._memory.why, id)
-
-    async def history(self, id: str | None = None, *, limit: int = 50) -> tuple[Entry, ...]:
-        return await asyncio.to_thread(self._memory.history, id, limit=limit)
-
-    async def tend(
-        self,
-        *,
-        job: str | None = None,
-        dry_run: bool = False,
-        most: int | None = None,
-        seconds: float | None = None,
-        progress: Callable[[int, int], None] = quiet,
-    ) -> Tended:
-        return await asyncio.to_thread(
-            self._memory.tend, job=job, dry_run=dry_run, most=most, seconds=seconds, progress=progress
-        )
-
-    async def put_vectors_back(self) -> str:
-        return await asyncio.to_thread(self._memory.put_vectors_back)
-
-    async def agent(self, session: str, *, host: str = "", arm: str | None = None) -> AgentSession:
-        return await asyncio.to_thread(self._memory.agent, session, host=host, arm=arm)
-
-    @property
-    def sessions(self) -> OnThreads:
-        """Conversations; every method of the synchronous one, awaitable."""
-        return OnThreads(self._memory.sessions)
-
-    @property
-    def chats(self) -> AsyncChats:
-        """Chats with a language model that remembers, and the turns of all of them."""
-        return AsyncChats(self._memory)
-
-    @property
-    def observer(self) -> OnThreads:
-        """What agents do; every method of the synchronous one, awaitable."""
-        return OnThreads(self._memory.observer)
-
-    async def close(self) -> None:
-        await asyncio.to_thread(self._memory.close)
-
-    @property
-    def docs(self) -> AsyncDocs:
-        return AsyncDocs(self._memory.docs)
-
-    @property
-    def path(self) -> Path | None:
-        return self._memory.path
-
-    @property
-    def project(self) -> str:
-        return self._memory.project
-
-    async def __aenter__(self) -> AsyncRecollect:
-        return self
+    async def __aenter__(self) -> Opened:
+        self._opened = await self
+        return await self._opened.__aenter__()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        if self._opened is not None:
+            await self._opened.__aexit__(kind, error, trace)
 
 
-class AsyncDocs:
-    """Every verb of the documents room, awaitable."""
+def opened_by(
+    method: Callable[Concatenate[Inner, P], Value], twin: Callable[[Value], Opened]
+) -> Callable[Concatenate[Twin[Inner], P], Opening[Opened]]:
+    """A method that opens something, for `await` and for `async with`."""
 
-    def __init__(self, docs: Docs) -> None:
-        self._docs = docs
+    @wraps(method)
+    def opening(owner: Twin[Inner], /, *values: P.args, **options: P.kwargs) -> Opening[Opened]:
+        return Opening(lambda: twin(method(owner._inner, *values, **options)))
 
-    async def index(
-        self,
-        roots: Sequence[str | os.PathLike[str]] = (),
-        *,
-        base: str | os.PathLike[str] | None = None,
-        full: bool = False,
-        pruned: bool = False,
-        progress: Callable[[int, int], None] = quiet,
-    ) -> Summary:
-        return await asyncio.to_thread(self._docs.index, roots, base=base, full=full, pruned=pruned, progress=progress)
-
-    async def search(
-        self,
-        text: str,
-        *,
-        mode: str = "hybrid",
-        limit: int = DEFAULT_LIMIT,
-        max_per_document: int | None = PER_DOCUMENT,
-        label: str | None = None,
-        type: str | None = None,
-        track: bool = True,
-    ) -> Found:
-        return await asyncio.to_thread(
-            self._docs.search,
-            text,
-            mode=mode,
-            limit=limit,
-            max_per_document=max_per_document,
-            label=label,
-            type=type,
-            track=track,
-        )
-
-    async def related(self, path: str, *, limit: int = 5) -> list[Related]:
-        return await asyncio.to_thread(self._docs.related, path, limit=limit)
-
-    async def list(self, *, label: str | None = None, type: str | None = None) -> list[Document]:
-        return await asyncio.to_thread(self._docs.list, label=label, type=type)
-
-    async def gc(self, *, dry_run: bool = False, progress: Callable[[int, int], None] = quiet) -> GcPlan:
-        return await asyncio.to_thread(self._docs.gc, dry_run=dry_run, progress=progress)
-
-    async def check(
-        self,
-        change: str | None = None,
-        *,
-        between: Sequence[str] = (),
-        detector: str | None = None,
-        base: str | os.PathLike[str] | None = None,
-    ) -> Checked:
-        return await asyncio.to_thread(self._docs.check, change, between=between, detector=detector, base=base)
-
-    async def import_rules(
-        self,
-        paths: Sequence[str | os.PathLike[str]] = (),
-        *,
-        base: str | os.PathLike[str] | None = None,
-        retire: bool = False,
-        dry_run: bool = False,
-    ) -> Lesson:
-        return await asyncio.to_thread(self._docs.import_rules, paths, base=base, retire=retire, dry_run=dry_run)
+    return opening
 
 
-class AsyncChats:
-    """Every method of the synchronous one, awaitable; `open` gives a chat for `async with`."""
-
-    def __init__(self, memory: Recollect) -> None:
-        self._memory = memory
-
-    async def providers(self) -> tuple[ProviderInfo, ...]:
-        return await asyncio.to_thread(lambda: self._memory.chats.providers())
-
-    async def turns(self, *, session: str | None = None, limit: int = 20) -> tuple[Turn, ...]:
-        return await asyncio.to_thread(lambda: self._memory.chats.turns(session=session, limit=limit))
-
-    async def last_session(self) -> str:
-        return await asyncio.to_thread(lambda: self._memory.chats.last_session())
-
-    def open(self, **options: Any) -> AsyncChat:
-        """A chat that is still asleep; takes what the synchronous one takes."""
-        return AsyncChat(lambda: self._memory.chats.open(**options))
+# --- the rooms -----------------------------------------------------------------------------------------------------
 
 
-class AsyncChat:
+class AsyncDocs(Twin[Docs]):
+    """Documents as memory."""
+
+    index = on_thread(Docs.index)
+    search = on_thread(Docs.search)
+    related = on_thread(Docs.related)
+    list = on_thread(Docs.list)
+    confidence = on_thread(Docs.confidence)
+    gc = on_thread(Docs.gc)
+    check = on_thread(Docs.check)
+    import_rules = on_thread(Docs.import_rules)
+
+    @property
+    def base(self) -> Path:
+        return self._inner.base
+
+    @property
+    def layout(self) -> Layout:
+        return self._inner.layout
+
+
+class AsyncCode(Twin[Code]):
+    """The project's source code."""
+
+    index = on_thread(Code.index)
+    watch = one_by_one(Code.watch)
+    import_scip = on_thread(Code.import_scip)
+    analyse = on_thread(Code.analyse)
+    impact = on_thread(Code.impact)
+    deps = on_thread(Code.deps)
+    trace = on_thread(Code.trace)
+    related = on_thread(Code.related)
+    map = on_thread(Code.map)
+    counts = on_thread(Code.counts)
+    search = on_thread(Code.search)
+    close = on_thread(Code.close)
+
+
+class AsyncSessions(Twin[Sessions]):
+    """Conversations."""
+
+    capture = on_thread(Sessions.capture)
+    capture_all = on_thread(Sessions.capture_all)
+    import_chats = on_thread(Sessions.import_chats)
+    list = on_thread(Sessions.list)
+    get = on_thread(Sessions.get)
+    episodes = on_thread(Sessions.episodes)
+    facts = on_thread(Sessions.facts)
+    consolidate = on_thread(Sessions.consolidate)
+    context = on_thread(Sessions.context)
+    reflection = on_thread(Sessions.reflection)
+    entities = on_thread(Sessions.entities)
+    entity = on_thread(Sessions.entity)
+    merge_entities = on_thread(Sessions.merge_entities)
+    split_entity = on_thread(Sessions.split_entity)
+    tools = on_thread(Sessions.tools)
+    consolidator_tools = on_thread(Sessions.consolidator_tools)
+
+
+class AsyncChat(Twin[Chat]):
     """One waking of a session."""
 
-    def __init__(self, make: Callable[[], Chat]) -> None:
-        self._make = make
-        self._chat: Chat | None = None
+    wake = on_thread(Chat.wake)
+    say = on_thread(Chat.say)
+    sleep = on_thread(Chat.sleep)
 
-    async def say(self, text: str, *, heard: Heard | None = None) -> Turn:
-        """One message, and the turn it became. `heard` is called on a worker thread."""
-        chat = await self._awake()
-        return await asyncio.to_thread(chat.say, text, heard=heard)
+    @property
+    def session(self) -> str:
+        return self._inner.session
 
-    async def sleep(self) -> None:
-        if self._chat is not None:
-            await asyncio.to_thread(self._chat.sleep)
+    @property
+    def notes(self) -> list[str]:
+        return self._inner.notes
 
-    async def _awake(self) -> Chat:
-        if self._chat is None:
-            self._chat = await asyncio.to_thread(self._make)
-        return self._chat
-
-    async def __aenter__(self) -> AsyncChat:
-        await asyncio.to_thread((await self._awake()).wake)
+    async def __aenter__(self) -> Self:
+        await self.wake()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.sleep()
 
 
-class OnThreads:
-    """The methods of an object, each awaitable and run on a worker thread."""
+class AsyncChats(Twin[Chats]):
+    """Chats with a language model that remembers, and the turns of all of them."""
 
-    def __init__(self, inner: object) -> None:
-        self._inner = inner
+    providers = on_thread(Chats.providers)
+    context = on_thread(Chats.context)
+    open = opened_by(Chats.open, AsyncChat)
+    turns = on_thread(Chats.turns)
+    last_session = on_thread(Chats.last_session)
 
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        method = getattr(self._inner, name)
 
-        async def awaited(*values: Any, **options: Any) -> Any:
-            return await asyncio.to_thread(method, *values, **options)
+class AsyncObserver(Twin[Observer]):
+    """What agents do."""
 
-        return awaited
+    watch = on_thread(Observer.watch)
+    finish = on_thread(Observer.finish)
+    subtask_done = on_thread(Observer.subtask_done)
+    replay = on_thread(Observer.replay)
+    drain = on_thread(Observer.drain)
+    foresee = on_thread(Observer.foresee)
+    warnings = on_thread(Observer.warnings)
+    patterns = on_thread(Observer.patterns)
+    bar = on_thread(Observer.bar)
+    situation = on_thread(Observer.situation)
+    findings = on_thread(Observer.findings)
+    qa = on_thread(Observer.qa)
+    ui = on_thread(Observer.ui)
+    chores = on_thread(Observer.chores)
+    statistics = on_thread(Observer.statistics)
+    sessions = on_thread(Observer.sessions)
+    waiting = on_thread(Observer.waiting)
+    waiting_count = on_thread(Observer.waiting_count)
+
+
+class AsyncAgentSession(Twin[AgentSession]):
+    """Memory beside one working agent."""
+
+    system_prompt = on_thread(AgentSession.system_prompt)
+    first_message = on_thread(AgentSession.first_message)
+    tool_result = on_thread(AgentSession.tool_result)
+    step = on_thread(AgentSession.step)
+    before = on_thread(AgentSession.before)
+    planner = on_thread(AgentSession.planner)
+    coder = on_thread(AgentSession.coder)
+    reviewer = on_thread(AgentSession.reviewer)
+    taken_over = on_thread(AgentSession.taken_over)
+    step_limit = on_thread(AgentSession.step_limit)
+    observe = on_thread(AgentSession.observe)
+    work_state = on_thread(AgentSession.work_state)
+    end = on_thread(AgentSession.end)
+
+    async def at_work(self, stage: str = "", **unit: str | None) -> None:
+        """Say what the agent is doing, in the words of the methodology."""
+        await asyncio.to_thread(self._inner.at_work, stage, **unit)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._inner.notes
+
+
+class AsyncMaintenance(Twin[Maintenance]):
+    """Care for the file."""
+
+    check = on_thread(Maintenance.check)
+    backup = on_thread(Maintenance.backup)
+    repair = on_thread(Maintenance.repair)
+    find_secrets = on_thread(Maintenance.find_secrets)
+    facts = on_thread(Maintenance.facts)
+    try_writing = on_thread(Maintenance.try_writing)
+    status = on_thread(Maintenance.status)
+    runs = on_thread(Maintenance.runs)
+
+
+# --- the memory ----------------------------------------------------------------------------------------------------
+
+
+class AsyncRecollect(Twin[Recollect]):
+    """One open memory for asyncio. Rooms are properties, as there; what they do is awaited."""
+
+    remember = on_thread(Recollect.remember)
+    remember_all = on_thread(Recollect.remember_all)
+    correct = on_thread(Recollect.correct)
+    edit = on_thread(Recollect.edit)
+    confirm = on_thread(Recollect.confirm)
+    reject = on_thread(Recollect.reject)
+    dispute = on_thread(Recollect.dispute)
+    pin = on_thread(Recollect.pin)
+    forget = on_thread(Recollect.forget)
+    forget_all = on_thread(Recollect.forget_all)
+    undo = on_thread(Recollect.undo)
+    relate = on_thread(Recollect.relate)
+    recall = on_thread(Recollect.recall)
+    brief = on_thread(Recollect.brief)
+    get = on_thread(Recollect.get)
+    list = on_thread(Recollect.list)
+    count = on_thread(Recollect.count)
+    why = on_thread(Recollect.why)
+    history = on_thread(Recollect.history)
+    confidence = on_thread(Recollect.confidence)
+    tend = on_thread(Recollect.tend)
+    put_vectors_back = on_thread(Recollect.put_vectors_back)
+    close = on_thread(Recollect.close)
+
+    async def agent(self, session: str, *, host: str = "", arm: str | None = None) -> AsyncAgentSession:
+        """Memory beside one working agent: what to say at each moment, and what was seen."""
+        return AsyncAgentSession(await asyncio.to_thread(self._inner.agent, session, host=host, arm=arm))
+
+    @property
+    def docs(self) -> AsyncDocs:
+        return AsyncDocs(self._inner.docs)
+
+    @property
+    def code(self) -> AsyncCode:
+        return AsyncCode(self._inner.code)
+
+    @property
+    def observer(self) -> AsyncObserver:
+        return AsyncObserver(self._inner.observer)
+
+    @property
+    def sessions(self) -> AsyncSessions:
+        return AsyncSessions(self._inner.sessions)
+
+    @property
+    def chats(self) -> AsyncChats:
+        return AsyncChats(self._inner.chats)
+
+    @property
+    def maintenance(self) -> AsyncMaintenance:
+        return AsyncMaintenance(self._inner.maintenance)
+
+    @property
+    def path(self) -> Path | None:
+        return self._inner.path
+
+    @property
+    def project(self) -> str:
+        return self._inner.project
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def _twin_of(make: Callable[P, Recollect]) -> Callable[P, Opening[AsyncRecollect]]:
+    @wraps(make)
+    def open(*values: P.args, **options: P.kwargs) -> Opening[AsyncRecollect]:
+        return Opening(lambda: AsyncRecollect(make(*values, **options)))
+
+    return open
+
+
+open = _twin_of(wiring.open)
