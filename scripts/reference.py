@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reference_mcp import mcp
+from reference_python import python
 
 from recollect.config import Settings
 from recollect.core import errors
@@ -80,7 +81,13 @@ def error_page() -> str:
 
 
 def main() -> int:
-    pages = {"cli.md": cli(), "settings.md": settings(), "errors.md": error_page(), "mcp.md": mcp()}
+    pages = {
+        "cli.md": cli(),
+        "settings.md": settings(),
+        "errors.md": error_page(),
+        "mcp.md": mcp(),
+        "python.md": python(),
+    }
     stale = [name for name, text in pages.items() if not _is_current(FOLDER / name, text)]
     if "--check" in sys.argv:
         for name in stale:
