@@ -60,14 +60,14 @@ class Broken:
 
 def a_whole_run(beside: AgentBridge) -> list[str]:
     beside.system("task")
-    beside.woven(["u"], mark=str, make=str, prompt="hello")
-    beside.calls("bash", '{"command": "make"}', "1")
-    beside.answered("1", {"out": object()}, error=True)
-    beside.answered("unheard of", "x")
-    beside.thinks("hm", tokens=3)
-    beside.says("more")
-    beside.concludes("done")
-    items = beside.woven(["u", "c", "r"], mark=str, make=str)
+    beside.weave(["u"], mark=str, make=str, prompt="hello")
+    beside.observe_call("bash", '{"command": "make"}', "1")
+    beside.observe_result("1", {"out": object()}, error=True)
+    beside.observe_result("unheard of", "x")
+    beside.observe_answer("hm", tokens=3)
+    beside.speak("more")
+    beside.conclude("done")
+    items = beside.weave(["u", "c", "r"], mark=str, make=str)
     beside.end("success")
     beside.end("no such outcome")
     return items
@@ -104,7 +104,7 @@ def test_a_store_that_cannot_be_written_is_not_waited_for_and_loses_nothing(
         return capture(*given, **fields)
 
     monkeypatch.setattr(sessions, "capture", late)
-    beside = AgentBridge(memory, "s", host="t", patience=0.01)
+    beside = AgentBridge(memory, "s", host="t", timeout=0.01)
     assert a_whole_run(beside)[0] == "u"
     assert any("going on" in note for note in beside.notes)
     free.set()
@@ -127,8 +127,8 @@ def test_arguments_and_results_that_no_json_can_hold_do_not_reach_the_run(
     if isinstance(result, list):
         result.append(result)
     beside = AgentBridge(memory, "s", host="test")
-    beside.calls("bash", arguments, "1")
-    beside.answered("1", result)
+    beside.observe_call("bash", arguments, "1")
+    beside.observe_result("1", result)
     beside.end()
     found = memory.store.observed.get("s")
     assert found is not None
@@ -143,7 +143,7 @@ def test_hostile_memories_stay_inside_the_fence(memory: Recollect) -> None:
         )
     beside = AgentBridge(memory, "s", host="t")
     standing = beside.system("the staging tool")
-    items = beside.woven(["u"], mark=str, make=str, prompt="what about the staging tool?")
+    items = beside.weave(["u"], mark=str, make=str, prompt="what about the staging tool?")
     seen = standing + "".join(items[1:])
     assert "staging tool" in seen
     assert unfence(seen).strip() == ""
@@ -155,26 +155,26 @@ def test_what_memory_said_is_not_captured_when_it_comes_back(memory: Recollect) 
     memory.remember("The staging database resets every night.", kind="gotcha")
     beside = AgentBridge(memory, "s", host="t")
     block = beside.system("staging database")
-    beside.concludes(f"It resets.\n{block}")
-    beside.says(block)
+    beside.conclude(f"It resets.\n{block}")
+    beside.speak(block)
     assert [one.content for one in memory.sessions.episodes("s")] == ["It resets."]
 
 
 def test_conversations_longest_silent_are_let_go(memory: Recollect) -> None:
     bridges = AgentBridges(memory, host="t", capture=False)
-    first = bridges.of("0")
+    first = bridges.get("0")
     for number in range(300):
-        bridges.of(str(number))
-    assert bridges.of("0") is not first
-    assert bridges.of("299") is bridges.of("299")
+        bridges.get(str(number))
+    assert bridges.get("0") is not first
+    assert bridges.get("299") is bridges.get("299")
 
 
 def test_a_session_of_the_control_arm_is_told_nothing_and_watched_all_the_same(memory: Recollect) -> None:
     memory.remember("The staging database resets every night.", kind="gotcha")
     beside = AgentBridge(memory, "s", host="t", arm="control")
     assert beside.system("staging database") == ""
-    assert beside.woven(["u"], mark=str, make=str, prompt="the staging database?") == ["u"]
-    beside.calls("read_file", {"path": "a.py"}, "1")
-    beside.answered("1", "x")
+    assert beside.weave(["u"], mark=str, make=str, prompt="the staging database?") == ["u"]
+    beside.observe_call("read_file", {"path": "a.py"}, "1")
+    beside.observe_result("1", "x")
     beside.end("success")
     assert [one.calls for one in memory.store.observed.sessions()] == [1]

@@ -84,16 +84,16 @@ def test_no_mark_is_ever_taken_for_a_secret(memory: Recollect, name: str) -> Non
     assert not [mark for mark in marks if scan(f"{name} {mark}") or scan(mark)]
 
 
-def woven(blocks: Blocks, items: list[str]) -> list[str]:
-    return blocks.woven(items, items, lambda text: f"<{text}>")
+def weave(blocks: Blocks, items: list[str]) -> list[str]:
+    return blocks.weave(items, items, lambda text: f"<{text}>")
 
 
 def test_a_block_keeps_its_place_when_the_conversation_grows() -> None:
     blocks = Blocks()
     blocks.put(["u"], "one")
-    first = woven(blocks, ["u"])
+    first = weave(blocks, ["u"])
     blocks.put(["u", "call", "result"], "two")
-    second = woven(blocks, ["u", "call", "result"])
+    second = weave(blocks, ["u", "call", "result"])
     assert first == ["u", "<one>"]
     assert second == ["u", "<one>", "call", "result", "<two>"]
     assert second[: len(first)] == first
@@ -103,8 +103,8 @@ def test_blocks_in_a_rewritten_past_are_let_go() -> None:
     blocks = Blocks()
     blocks.put(["u"], "one")
     blocks.put(["u", "a", "v"], "two")
-    assert woven(blocks, ["summary", "a", "v"]) == ["summary", "a", "v", "<two>"]
-    assert woven(blocks, ["summary"]) == ["summary"]
+    assert weave(blocks, ["summary", "a", "v"]) == ["summary", "a", "v", "<two>"]
+    assert weave(blocks, ["summary"]) == ["summary"]
 
 
 @pytest.mark.parametrize("items", [[], ["u"]])

@@ -37,7 +37,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 _MOST = 256  # conversations of one adapter that are kept at hand
-PATIENCE = 3.0  # seconds a framework's run waits for what was said to be written
+TIMEOUT = 3.0  # seconds a framework's run waits for what was said to be written
 _NOTES = 20  # troubles that are kept to be looked at
 
 log = logging.getLogger("recollect.adapters")
@@ -54,17 +54,17 @@ class AgentBridge:
         host: str,
         capture: bool = True,
         arm: str | None = None,
-        patience: float = PATIENCE,
+        timeout: float = TIMEOUT,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.session = session
         self._clock = clock
-        self._patience = patience
+        self._timeout = timeout
         self._troubles: list[str] = []
         self._memory = memory
         self._capture = capture
-        self._agent = self._tried(lambda: memory.agent(session, host=host, arm=arm), None)
-        self._root = self._tried(lambda: _root(memory), None)
+        self._agent = self._attempt(lambda: memory.agent(session, host=host, arm=arm), None)
+        self._root = self._attempt(lambda: _root(memory), None)
         self._blocks = Blocks()
         self._lock = RLock()
         self._calls: dict[str, ToolCall] = {}
@@ -90,7 +90,7 @@ class AgentBridge:
                 self._system = self._ask(lambda agent: agent.system_prompt(task), "")
             return self._system
 
-    def woven(
+    def weave(
         self, items: Sequence[Item], *, mark: Callable[[Item], str], make: Callable[[str], Item], prompt: str = ""
     ) -> list[Item]:
         """The conversation as the model is to see it. `prompt` is what a person just said, if that is what is new."""
@@ -99,9 +99,9 @@ class AgentBridge:
             if self._blocks.is_new(marks):
                 self._step += 1
                 self._blocks.put(marks, self._say(prompt))
-            return self._blocks.woven(items, marks, make)
+            return self._blocks.weave(items, marks, make)
 
-    def says(self, prompt: str = "") -> str:
+    def speak(self, prompt: str = "") -> str:
         """What memory has to say now, after a person's words or between two steps; for frameworks that keep it."""
         with self._lock:
             self._step += 1
@@ -114,13 +114,13 @@ class AgentBridge:
             return _joined(parts)
 
     def _say(self, prompt: str) -> str:
-        parts = [self._asked(prompt)] if prompt.strip() else []
+        parts = [self._hear_prompt(prompt)] if prompt.strip() else []
         parts.append(self.due())
         if not prompt.strip():
             parts.append(self._ask(lambda agent: agent.step(), ""))
         return _joined(parts)
 
-    def _asked(self, prompt: str) -> str:
+    def _hear_prompt(self, prompt: str) -> str:
         self._heard += 1
         self._observe(UserText, "asked", self._heard, text=_clip(prompt))
         self._keep(prompt, "user", self._heard)
@@ -131,9 +131,9 @@ class AgentBridge:
 
     # --- what memory sees --------------------------------------------------------------------------------------
 
-    def calls(self, tool: str, arguments: object, call: str) -> None:
+    def observe_call(self, tool: str, arguments: object, call: str) -> None:
         """A tool is about to run. A warning, if there is one, is said before the next call of the model."""
-        event = self._tried(
+        event = self._attempt(
             lambda: read_tool_call(
                 tool,
                 _read(arguments),
@@ -153,9 +153,9 @@ class AgentBridge:
             self._ask(lambda agent: agent.observe(event), None)
             self._due.append(self._ask(lambda agent: agent.before(event), ""))
 
-    def answered(self, call: str, result: object, *, error: bool = False) -> None:
+    def observe_result(self, call: str, result: object, *, error: bool = False) -> None:
         """A tool answered; what is known about it is said before the next call of the model."""
-        text = result if isinstance(result, str) else self._tried(lambda: _json(result), type(result).__name__)
+        text = result if isinstance(result, str) else self._attempt(lambda: _json(result), type(result).__name__)
         with self._lock:
             asked = self._calls.pop(call, None)
             if asked is None:
@@ -164,14 +164,14 @@ class AgentBridge:
             self._observe(ToolResult, "result", call, call_id=call, error=error, text=kept, size=len(text))
             self._due.append(self._ask(lambda agent: agent.tool_result(asked, text), ""))
 
-    def thinks(self, text: str, *, tokens: int | None = None) -> None:
+    def observe_answer(self, text: str, *, tokens: int | None = None) -> None:
         """The model answered: what it said, and how large its context was."""
         with self._lock:
             if text.strip():
                 self._observe(Reasoning, "said", self._step, text=_clip(text))
             self._observe(StepComplete, "step", self._step, tokens=tokens)
 
-    def concludes(self, text: str) -> None:
+    def conclude(self, text: str) -> None:
         """The run gave its answer."""
         with self._lock:
             self._keep(text, "assistant", self._heard)
@@ -197,19 +197,21 @@ class AgentBridge:
         if not self._capture or not text.strip():
             return
         id = f"{self._run}:{role}:{number}"
-        act = partial(self._tried, lambda: self._memory.sessions.capture(text, session=self.session, role=role, id=id))
+        act = partial(
+            self._attempt, lambda: self._memory.sessions.capture(text, session=self.session, role=role, id=id)
+        )
         busy = self._writing is not None and self._writing.is_alive()
         self._writing = Thread(target=act, args=(None,), name="recollect-capture", daemon=True)
         self._writing.start()
-        self._writing.join(0 if busy else self._patience)
+        self._writing.join(0 if busy else self._timeout)
         if self._writing.is_alive():
-            self._troubles.append(f"capture: not written within {self._patience:g} s, going on")
+            self._troubles.append(f"capture: not written within {self._timeout:g} s, going on")
 
     def _ask(self, act: Callable[[AgentSession], Answer], otherwise: Answer) -> Answer:
         agent = self._agent
-        return otherwise if agent is None else self._tried(lambda: act(agent), otherwise)
+        return otherwise if agent is None else self._attempt(lambda: act(agent), otherwise)
 
-    def _tried(self, act: Callable[[], Answer], otherwise: Answer) -> Answer:
+    def _attempt(self, act: Callable[[], Answer], otherwise: Answer) -> Answer:
         try:
             return act()
         except Exception as trouble:  # the framework's run must not fail because remembering did
@@ -227,7 +229,7 @@ class AgentBridges:
         self._known: OrderedDict[str, AgentBridge] = OrderedDict()
         self._lock = RLock()
 
-    def of(self, session: str) -> AgentBridge:
+    def get(self, session: str) -> AgentBridge:
         with self._lock:
             found = self._known.get(session) or self._make(session)
             self._known[session] = found
@@ -299,7 +301,7 @@ class Blocks:
         if text:
             self._placed.append((len(marks), marks[-1] if marks else "", text))
 
-    def woven(self, items: Sequence[Item], marks: Sequence[str], make: Callable[[str], Item]) -> list[Item]:
+    def weave(self, items: Sequence[Item], marks: Sequence[str], make: Callable[[str], Item]) -> list[Item]:
         """The items with every block in its place."""
         self._placed = [one for one in self._placed if _stands(one, marks)]
         woven: list[Item] = []

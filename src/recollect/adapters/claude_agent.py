@@ -63,41 +63,41 @@ class ClaudeMemory:
         session = given.get("session_id") if isinstance(given, Mapping) else None
         if moment is None or not isinstance(session, str) or not session:
             return {}
-        said = moment(self._bridges.of(session), given)
+        said = moment(self._bridges.get(session), given)
         return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said}} if said else {}
 
     def _asked(self, beside: AgentBridge, given: Mapping[str, Any]) -> str:
         prompt = str(given.get("prompt") or "")
         standing = "" if beside.session in self._opened else beside.system(prompt)
         self._opened.add(beside.session)
-        return standing + beside.says(prompt)
+        return standing + beside.speak(prompt)
 
 
 def _calls(beside: AgentBridge, given: Mapping[str, Any]) -> str:
-    beside.calls(str(given.get("tool_name")), given.get("tool_input"), str(given.get("tool_use_id")))
+    beside.observe_call(str(given.get("tool_name")), given.get("tool_input"), str(given.get("tool_use_id")))
     return beside.due()
 
 
 def _answered(beside: AgentBridge, given: Mapping[str, Any]) -> str:
-    beside.answered(str(given.get("tool_use_id")), _text(given.get("tool_response")))
+    beside.observe_result(str(given.get("tool_use_id")), _text(given.get("tool_response")))
     return beside.due()
 
 
 def _failed(beside: AgentBridge, given: Mapping[str, Any]) -> str:
-    beside.answered(str(given.get("tool_use_id")), str(given.get("error")), error=True)
+    beside.observe_result(str(given.get("tool_use_id")), str(given.get("error")), error=True)
     return beside.due()
 
 
 def _between(beside: AgentBridge, given: Mapping[str, Any]) -> str:
-    beside.thinks("")
-    return beside.says()
+    beside.observe_answer("")
+    return beside.speak()
 
 
 def _stopped(beside: AgentBridge, given: Mapping[str, Any]) -> str:
     """What was said last is kept. To add anything here would set the agent going again."""
     said = str(given.get("last_assistant_message") or "")
-    beside.thinks(said)
-    beside.concludes(said)
+    beside.observe_answer(said)
+    beside.conclude(said)
     return ""
 
 

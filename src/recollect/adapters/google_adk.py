@@ -125,33 +125,37 @@ class MemoryPlugin(BasePlugin):
         self._bridges = AgentBridges(memory, host=_HOST, capture=capture, arm=arm)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        await asyncio.to_thread(_prepare, self._beside(callback_context), llm_request)
+        await asyncio.to_thread(_prepare, self._bridge_for(callback_context), llm_request)
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         if llm_response.partial:
             return
         usage = llm_response.usage_metadata
         tokens = usage.prompt_token_count if usage else None
-        await asyncio.to_thread(self._beside(callback_context).thinks, _text(llm_response.content), tokens=tokens)
+        await asyncio.to_thread(
+            self._bridge_for(callback_context).observe_answer, _text(llm_response.content), tokens=tokens
+        )
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> None:
-        await asyncio.to_thread(self._beside(tool_context).calls, tool.name, tool_args, _call(tool, tool_context))
+        await asyncio.to_thread(
+            self._bridge_for(tool_context).observe_call, tool.name, tool_args, _call(tool, tool_context)
+        )
 
     async def after_tool_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: dict[str, Any]
     ) -> None:
         plain = result.get("result", result) if isinstance(result, Mapping) else result
-        await asyncio.to_thread(self._beside(tool_context).answered, _call(tool, tool_context), plain)
+        await asyncio.to_thread(self._bridge_for(tool_context).observe_result, _call(tool, tool_context), plain)
 
     async def on_tool_error_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception
     ) -> None:
-        answered = self._beside(tool_context).answered
+        answered = self._bridge_for(tool_context).observe_result
         await asyncio.to_thread(answered, _call(tool, tool_context), str(error), error=True)
 
     async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
         if event.is_final_response() and (said := _text(event.content)).strip():
-            await asyncio.to_thread(self._beside(invocation_context).concludes, said)
+            await asyncio.to_thread(self._bridge_for(invocation_context).conclude, said)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._bridges.end_all)
@@ -165,9 +169,9 @@ class MemoryPlugin(BasePlugin):
         """What went wrong and was passed over."""
         return self._bridges.notes
 
-    def _beside(self, context: Any) -> AgentBridge:
+    def _bridge_for(self, context: Any) -> AgentBridge:
         session = context.session
-        return self._bridges.of(_session(session.app_name, session.user_id, session.id))
+        return self._bridges.get(_session(session.app_name, session.user_id, session.id))
 
 
 def _session(app: str, user: str, session: str) -> str:
@@ -182,7 +186,7 @@ def _prepare(beside: AgentBridge, request: Any) -> None:
     last = request.contents[-1] if request.contents else None
     prompt = _text(last) if last is not None and last.role == "user" else ""
     standing = beside.system(prompt)
-    request.contents = beside.woven(list(request.contents), mark=_mark, make=_content, prompt=prompt)
+    request.contents = beside.weave(list(request.contents), mark=_mark, make=_content, prompt=prompt)
     if standing:
         request.append_instructions([standing])
 

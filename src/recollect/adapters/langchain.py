@@ -58,35 +58,35 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         return self.before_agent(state, runtime)
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        beside = self._beside(request.state)
+        beside = self._bridge_for(request.state)
         response = handler(_prepared(beside, request))
         _heard(beside, response)
         return response
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        beside = self._beside(request.state)
+        beside = self._bridge_for(request.state)
         response = await handler(await asyncio.to_thread(_prepared, beside, request))
         await asyncio.to_thread(_heard, beside, response)
         return response
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        beside, call = self._beside(request.state), request.tool_call
-        beside.calls(call["name"], call["args"], str(call["id"]))
+        beside, call = self._bridge_for(request.state), request.tool_call
+        beside.observe_call(call["name"], call["args"], str(call["id"]))
         try:
             result = handler(request)
         except Exception as error:  # a tool's own: seen, and raised on
-            beside.answered(str(call["id"]), str(error), error=True)
+            beside.observe_result(str(call["id"]), str(error), error=True)
             raise
         _answered(beside, call, result)
         return result
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        beside, call = self._beside(request.state), request.tool_call
-        await asyncio.to_thread(beside.calls, call["name"], call["args"], str(call["id"]))
+        beside, call = self._bridge_for(request.state), request.tool_call
+        await asyncio.to_thread(beside.observe_call, call["name"], call["args"], str(call["id"]))
         try:
             result = await handler(request)
         except Exception as error:  # a tool's own: seen, and raised on
-            await asyncio.to_thread(beside.answered, str(call["id"]), str(error), error=True)
+            await asyncio.to_thread(beside.observe_result, str(call["id"]), str(error), error=True)
             raise
         await asyncio.to_thread(_answered, beside, call, result)
         return result
@@ -94,7 +94,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     def after_agent(self, state: Any, runtime: Any) -> None:
         last = state["messages"][-1] if state["messages"] else None
         if isinstance(last, AIMessage):
-            self._beside(state).concludes(last.text)
+            self._bridge_for(state).conclude(last.text)
         if (session := state["recollect_session"]).startswith(_ONE_RUN):
             self._bridges.end(session, Outcome.SUCCESS)
 
@@ -113,14 +113,14 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         """What went wrong and was passed over."""
         return self._bridges.notes
 
-    def _beside(self, state: Any) -> AgentBridge:
-        return self._bridges.of(state["recollect_session"])
+    def _bridge_for(self, state: Any) -> AgentBridge:
+        return self._bridges.get(state["recollect_session"])
 
 
 def _prepared(beside: AgentBridge, request: Any) -> Any:
     prompt = _prompt(request.messages)
     standing = beside.system(prompt)
-    messages = beside.woven(request.messages, mark=_mark, make=lambda text: HumanMessage(text), prompt=prompt)
+    messages = beside.weave(request.messages, mark=_mark, make=lambda text: HumanMessage(text), prompt=prompt)
     if not standing:
         return request.override(messages=messages)
     given = request.system_message
@@ -138,14 +138,14 @@ def _heard(beside: AgentBridge, response: Any) -> None:
     result = getattr(response, "result", [response])
     answers = [one for one in result if isinstance(one, AIMessage)]
     usage = next((one.usage_metadata for one in answers if one.usage_metadata), None)
-    beside.thinks("\n".join(one.text for one in answers), tokens=usage["input_tokens"] if usage else None)
+    beside.observe_answer("\n".join(one.text for one in answers), tokens=usage["input_tokens"] if usage else None)
 
 
 def _answered(beside: AgentBridge, call: Any, result: Any) -> None:
     if isinstance(result, ToolMessage):
-        beside.answered(str(call["id"]), result.text, error=result.status == "error")
+        beside.observe_result(str(call["id"]), result.text, error=result.status == "error")
     else:
-        beside.answered(str(call["id"]), str(result))
+        beside.observe_result(str(call["id"]), str(result))
 
 
 def _mark(message: AnyMessage) -> str:

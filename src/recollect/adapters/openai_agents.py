@@ -76,7 +76,7 @@ class AgentMemory:
     def _filtered(self, given: ModelInputData) -> ModelInputData:
         prompt = spoken(given.input[-1], "user") if given.input else ""
         standing = self._bridge.system(prompt)
-        items = self._bridge.woven(given.input, mark=_mark, make=_message, prompt=prompt)
+        items = self._bridge.weave(given.input, mark=_mark, make=_message, prompt=prompt)
         instructions = "\n\n".join(part for part in (given.instructions, standing) if part) or None
         return ModelInputData(input=items, instructions=instructions)
 
@@ -90,15 +90,15 @@ class _Watching:
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
         arguments = getattr(context, "tool_arguments", "")
-        await asyncio.to_thread(self._bridge.calls, tool.name, arguments, _call(context, tool))
+        await asyncio.to_thread(self._bridge.observe_call, tool.name, arguments, _call(context, tool))
 
     async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:
-        await asyncio.to_thread(self._bridge.answered, _call(context, tool), result)
+        await asyncio.to_thread(self._bridge.observe_result, _call(context, tool), result)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         text = "\n".join(filter(None, (spoken(_plain(item), "assistant") for item in response.output)))
         tokens = response.usage.input_tokens or None
-        await asyncio.to_thread(self._bridge.thinks, text, tokens=tokens)
+        await asyncio.to_thread(self._bridge.observe_answer, text, tokens=tokens)
 
     async def _over(self) -> None:
         if self._ends:

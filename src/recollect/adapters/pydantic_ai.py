@@ -49,24 +49,24 @@ class MemoryCapability(AbstractCapability[Any]):
         self.bridges = AgentBridges(self.memory, host=_HOST, capture=self.capture, arm=self.arm)
 
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
-        return await asyncio.to_thread(_prepared, self._beside(ctx), request_context)
+        return await asyncio.to_thread(_prepared, self._bridge_for(ctx), request_context)
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: ModelResponse) -> ModelResponse:
         said = "\n".join(part.content for part in response.parts if isinstance(part, TextPart))
         tokens = response.usage.input_tokens or None
-        await asyncio.to_thread(self._beside(ctx).thinks, said, tokens=tokens)
+        await asyncio.to_thread(self._bridge_for(ctx).observe_answer, said, tokens=tokens)
         return response
 
     async def before_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any) -> Any:
-        await asyncio.to_thread(self._beside(ctx).calls, call.tool_name, args, call.tool_call_id)
+        await asyncio.to_thread(self._bridge_for(ctx).observe_call, call.tool_name, args, call.tool_call_id)
         return args
 
     async def after_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, result: Any) -> Any:
-        await asyncio.to_thread(self._beside(ctx).answered, call.tool_call_id, result)
+        await asyncio.to_thread(self._bridge_for(ctx).observe_result, call.tool_call_id, result)
         return result
 
     async def on_tool_execute_error(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, error: Exception) -> Any:
-        await asyncio.to_thread(self._beside(ctx).answered, call.tool_call_id, str(error), error=True)
+        await asyncio.to_thread(self._bridge_for(ctx).observe_result, call.tool_call_id, str(error), error=True)
         raise error
 
     async def after_run(self, ctx: Any, *, result: Any) -> Any:
@@ -88,12 +88,12 @@ class MemoryCapability(AbstractCapability[Any]):
         """What went wrong and was passed over."""
         return self.bridges.notes
 
-    def _beside(self, ctx: Any) -> AgentBridge:
-        return self.bridges.of(self.session or _conversation(ctx))
+    def _bridge_for(self, ctx: Any) -> AgentBridge:
+        return self.bridges.get(self.session or _conversation(ctx))
 
     def _concluded(self, ctx: Any, output: object) -> None:
         if isinstance(output, str):
-            self._beside(ctx).concludes(output)
+            self._bridge_for(ctx).conclude(output)
         if self.session is None:
             self.bridges.end(_conversation(ctx), Outcome.SUCCESS)
 
@@ -106,7 +106,7 @@ def _prepared(beside: AgentBridge, request: Any) -> Any:
     """The request with what memory has to say at the ends of its messages and of its instructions."""
     prompt = _prompt(request.messages)
     standing = beside.system(prompt)
-    messages = beside.woven(list(request.messages), mark=_mark, make=_request, prompt=prompt)
+    messages = beside.weave(list(request.messages), mark=_mark, make=_request, prompt=prompt)
     if not standing:
         return replace(request, messages=messages)
     parameters = request.model_request_parameters

@@ -24,7 +24,7 @@ from recollect.core.scope import OPEN, SHOWN, Source, Status
 Key = tuple[str, ...]
 
 _PAGE = 500  # records read at once
-_WIDER, _MOST_ASKED = 4, 1_000  # times more that are recalled when too few were kept; where that ends
+_WIDER, _SEARCH_LIMIT = 4, 1_000  # times more that are recalled when too few were kept; where that ends
 _TEXT = 20_000  # characters of a value that are indexed for recall
 _UNSTORABLE = {0: "\u2400", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
@@ -59,11 +59,11 @@ class RecordStore:
         marks: Sequence[Key] = (),
         until: datetime | None = None,
         shown: bool = True,
-        **fields: Any,
+        event_at: datetime | None = None,
     ) -> Record:
         """Keep a value under its key, in place of what was there. Not `shown`: it is kept but never recalled."""
         with self._lock:
-            draft = self.draft(key, value, text=text, marks=marks, until=until, shown=shown, **fields)
+            draft = self.draft(key, value, text=text, marks=marks, until=until, shown=shown, event_at=event_at)
             known = self.get(key)
             if known is None:
                 return self._record(self.memory.remember_all([draft])[0].memory)
@@ -86,7 +86,9 @@ class RecordStore:
         marks: Sequence[Key] = (),
         until: datetime | None = None,
         shown: bool = True,
-        **fields: Any,
+        event_at: datetime | None = None,
+        session: str | None = None,
+        source_role: str | None = None,
     ) -> Draft:
         """The draft of a record, for callers that write many at once under new keys."""
         mark = self.mark("key", *key)
@@ -96,28 +98,30 @@ class RecordStore:
             kind=self._kind,
             source=self._source,
             status="active" if shown and words else "candidate",
-            tags=(self.mark(), mark, *(self.mark(*one) for one in marks)),
+            tags=(self.mark(), mark, *(self.mark(*parts) for parts in marks)),
             attributes={"record": mark, "message": mark, "key": list(key), "value": storable(dict(value))},
             valid_until=until,
             decay=NEVER,
             skip_conflict_check=True,  # another record that says the opposite is another record
             override_tombstone=True,
-            **fields,
+            event_at=event_at,
+            session=session,
+            source_role=source_role,
         )
 
     def get(self, key: Key) -> Record | None:
         """The record under a key; the one written last, should two processes have written at once."""
         found = self.under("key", *key)
-        return max(found, key=lambda one: (one.memory.updated_at, one.memory.id), default=None)
+        return max(found, key=lambda record: (record.memory.updated_at, record.memory.id), default=None)
 
     def under(self, *mark: str) -> Iterator[Record]:
         """All records with a mark, the oldest first; all there are when none is named."""
-        place = Filter(tags=frozenset({self.mark(*mark)}), statuses=OPEN)
+        marked = Filter(tags=frozenset({self.mark(*mark)}), statuses=OPEN)
         skip = 0
         while True:
-            page = self.memory.list(place, order="oldest", limit=_PAGE, skip=skip)
-            yield from (self._record(one) for one in page.memories if "record" in one.attributes)
-            read = len(page.memories) + len(page.damaged)
+            page = self.memory.list(marked, order="oldest", limit=_PAGE, skip=skip)
+            yield from (self._record(memory) for memory in page if "record" in memory.attributes)
+            read = len(page) + len(page.damaged)
             if read < _PAGE:
                 return
             skip += read
@@ -126,31 +130,31 @@ class RecordStore:
         self, query: str, *, k: int, mark: Key = (), keep: Callable[[Record], bool] = lambda _: True
     ) -> list[tuple[Record, float]]:
         """The best `k` records with a mark that answer a question and are to be kept, with their scores."""
-        place = Filter(tags=frozenset({self.mark(*mark)}), statuses=SHOWN)
+        marked = Filter(tags=frozenset({self.mark(*mark)}), statuses=SHOWN)
         asked = k
         while True:
-            found = self.memory.recall(query, k=asked, filter=place).hits
+            found = self.memory.recall(query, k=asked, filter=marked)
             records = [(self._record(hit.memory), hit.score) for hit in found if "record" in hit.memory.attributes]
-            kept = [(one, score) for one, score in records if keep(one)]
-            if len(kept) >= k or len(found) < asked or asked >= _MOST_ASKED:
+            kept = [(record, score) for record, score in records if keep(record)]
+            if len(kept) >= k or len(found) < asked or asked >= _SEARCH_LIMIT:
                 return kept[:k]
-            asked = min(asked * _WIDER, _MOST_ASKED)
+            asked = min(asked * _WIDER, _SEARCH_LIMIT)
 
     def drop(self, key: Key) -> bool:
         """Forget the record under a key for good. False when there is none."""
         with self._lock:
-            return bool(self.memory.forget_all([one.memory.id for one in self.under("key", *key)]))
+            return bool(self.memory.forget_all([record.memory.id for record in self.under("key", *key)]))
 
     def clear(self, records: Iterable[Record]) -> int:
         """Forget some records for good; how many that were."""
-        return len(self.memory.forget_all([one.memory.id for one in records]))
+        return len(self.memory.forget_all([record.memory.id for record in records]))
 
     def mark(self, *parts: str) -> str:
         """The tag that stands for a mark. Tags ignore case and have a length, what is marked does not."""
         if not parts:
             return f"{self.name} record"
         joined = json.dumps([self.name, *parts], ensure_ascii=True)
-        return _spoken(blake2b(joined.encode(), digest_size=8).digest())
+        return _to_syllables(blake2b(joined.encode(), digest_size=8).digest())
 
     def _record(self, memory: Memory) -> Record:
         return Record(tuple(memory.attributes["key"]), memory.attributes["value"], memory)
@@ -159,7 +163,7 @@ class RecordStore:
 _CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aiou"
 
 
-def _spoken(digest: bytes) -> str:
+def _to_syllables(digest: bytes) -> str:
     """A digest as syllables, two bytes a word. Letters and digits at random are taken for a secret and redacted."""
     words = []
     for high, low in zip(digest[::2], digest[1::2], strict=True):
