@@ -95,7 +95,7 @@ class AgentBridge:
     ) -> list[Item]:
         """The conversation as the model is to see it. `prompt` is what a person just said, if that is what is new."""
         with self._lock:
-            marks = [mark(one) for one in items]
+            marks = [mark(item) for item in items]
             if self._blocks.is_new(marks):
                 self._step += 1
                 self._blocks.put(marks, self._say(prompt))

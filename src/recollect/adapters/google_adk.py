@@ -96,12 +96,12 @@ class RecollectMemory(BaseMemoryService):
             self._records.memory.remember_all(drafts)
 
     def _add(self, app: str, user: str, memories: Sequence[MemoryEntry]) -> None:
-        for one in memories:
-            at = datetime.fromisoformat(one.timestamp) if one.timestamp else None
+        for memory in memories:
+            at = datetime.fromisoformat(memory.timestamp) if memory.timestamp else None
             self._records.put(
-                ("event", app, user, one.id or uuid4().hex),
-                {"author": one.author, "metadata": one.custom_metadata},
-                text=_text(one.content),
+                ("event", app, user, memory.id or uuid4().hex),
+                {"author": memory.author, "metadata": memory.custom_metadata},
+                text=_text(memory.content),
                 marks=[("user", app, user)],
                 event_at=at,
             )

@@ -137,8 +137,8 @@ def _after(message: SystemMessage, text: str) -> SystemMessage:
 def _heard(beside: AgentBridge, response: Any) -> None:
     result = getattr(response, "result", [response])
     answers = [one for one in result if isinstance(one, AIMessage)]
-    usage = next((one.usage_metadata for one in answers if one.usage_metadata), None)
-    beside.observe_answer("\n".join(one.text for one in answers), tokens=usage["input_tokens"] if usage else None)
+    usage = next((answer.usage_metadata for answer in answers if answer.usage_metadata), None)
+    beside.observe_answer("\n".join(answer.text for answer in answers), tokens=usage["input_tokens"] if usage else None)
 
 
 def _answered(beside: AgentBridge, call: Any, result: Any) -> None:

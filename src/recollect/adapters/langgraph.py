@@ -142,9 +142,9 @@ class RecollectStore(BaseStore):
 
     def _refresh(self, records: Sequence[Record], asked: bool) -> None:
         """Reading lets an item live on, unless it was read without wanting that."""
-        for one in records:
-            if asked and one.value["ttl"] is not None:
-                self._records.memory.edit(one.memory.id, valid_until=self._until(one.value["ttl"]))
+        for record in records:
+            if asked and record.value["ttl"] is not None:
+                self._records.memory.edit(record.memory.id, valid_until=self._until(record.value["ttl"]))
 
 
 def _mark(namespace: tuple[str, ...]) -> Key:

@@ -463,7 +463,7 @@ def changes(memory: Recollect, id: str, known: Record | None) -> Iterator[dict[s
     except NotFound:
         return
     edits = [one.change for one in entries if one.change.action == "edit"]
-    words = [str((one.before or {})["content"]) for one in edits if "content" in (one.before or {})]
+    words = [str((edit.before or {})["content"]) for edit in edits if "content" in (edit.before or {})]
     now = None if known is None else known.memory.content
     text: str | None = words[0] if words else now
     payload = {} if known is None else known.value["payload"]

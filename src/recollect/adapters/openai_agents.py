@@ -251,9 +251,11 @@ class RecollectSession:
     def _clear(self) -> None:
         with self._lock:
             records = list(self._records.under("session", self.session_id))
-            values = [*(one.value for one in records), *(value for _, value in self._unsaved)]
+            values = [*(record.value for record in records), *(value for _, value in self._unsaved)]
             episodes = [episode for value in values for episode in value["episodes"]]
-            self._memory.forget_all([*episodes, *(one.memory.id for one in records)], why="the session was cleared")
+            self._memory.forget_all(
+                [*episodes, *(record.memory.id for record in records)], why="the session was cleared"
+            )
             self._unsaved, self._known = [], []
 
     def _note(self, trouble: RecollectError) -> None:

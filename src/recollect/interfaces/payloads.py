@@ -142,7 +142,7 @@ def document_json(document: Document) -> Json:
 def checked_json(checked: Checked) -> Json:
     return {
         "ok": checked.ok,
-        "conflicts": [_conflict(one) for one in checked.conflicts],
+        "conflicts": [_conflict(conflict) for conflict in checked.conflicts],
         "broken": [
             {"path": one.path, "line": one.line, "target": one.target, "problem": one.problem} for one in checked.broken
         ],
@@ -190,7 +190,10 @@ def forgotten_json(gone: Forgotten, store: Path | None) -> Json:
 
 
 def check_json(report: CheckReport) -> Json:
-    findings = [{"area": one.area, "problem": one.problem, "projection": one.projection} for one in report.findings]
+    findings = [
+        {"area": finding.area, "problem": finding.problem, "projection": finding.projection}
+        for finding in report.findings
+    ]
     return {"ok": report.ok, "memories": report.memories, "findings": findings}
 
 
@@ -208,7 +211,7 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
         "turns": {
             "states": dict(status.turn_states),
             "providers": dict(status.turn_providers),
-            "latest": [turn_json(one) for one in status.turns[::-1]],
+            "latest": [turn_json(turn) for turn in status.turns[::-1]],
         },
         "observer": _observed(memory),
         "latest": [
@@ -221,8 +224,8 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
             "per_day": settings.tokens_per_day,
             "per_session": settings.tokens_per_session,
             "features": [
-                {"feature": one.feature, "calls": one.calls, "tokens": one.tokens, "failures": one.failures}
-                for one in status.costs
+                {"feature": cost.feature, "calls": cost.calls, "tokens": cost.tokens, "failures": cost.failures}
+                for cost in status.costs
             ],
         },
         "jobs": [
@@ -345,7 +348,7 @@ def impact_json(found: Impact) -> Json:
         ],
         "tests": list(found.tests),
         "together": [{"file": file, "weight": weight, "commits": times} for file, weight, times in found.together],
-        "memories": [{"id": one.id, "kind": one.kind, "content": one.content} for one in found.memories],
+        "memories": [{"id": memory.id, "kind": memory.kind, "content": memory.content} for memory in found.memories],
         "notes": list(found.notes),
     }
 
@@ -358,16 +361,16 @@ def map_json(found: ModuleMap) -> Json:
         "languages": dict(found.languages),
         "modules": [
             {
-                "path": one.path,
-                "files": one.files,
-                "symbols": one.symbols,
-                "layer": one.layer,
-                "role": one.role,
-                "needs": [{"module": name, "weight": weight} for name, weight in one.needs],
-                "needed_by": list(one.needed_by),
-                "entries": list(one.entries),
+                "path": module.path,
+                "files": module.files,
+                "symbols": module.symbols,
+                "layer": module.layer,
+                "role": module.role,
+                "needs": [{"module": name, "weight": weight} for name, weight in module.needs],
+                "needed_by": list(module.needed_by),
+                "entries": list(module.entries),
             }
-            for one in found.modules
+            for module in found.modules
         ],
     }
 

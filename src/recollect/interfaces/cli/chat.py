@@ -157,10 +157,10 @@ def run_providers(args: argparse.Namespace, console: Console) -> int:
         told = [{"name": one.name, "does": one.does, "origin": one.origin} for one in offers]
         console.value({"providers": told, "default": chosen})
         return FINE
-    for one in offers:
-        mark = "*" if one.name == chosen else " "
-        origin = "" if one.origin == "recollect" else f"  (from {one.origin})"
-        console.line(f"{mark} {one.name:<12} {one.does}{origin}")
+    for offer in offers:
+        mark = "*" if offer.name == chosen else " "
+        origin = "" if offer.origin == "recollect" else f"  (from {offer.origin})"
+        console.line(f"{mark} {offer.name:<12} {offer.does}{origin}")
     return FINE
 
 
@@ -220,8 +220,8 @@ def _list_entities(memory: Recollect, args: argparse.Namespace, console: Console
     if console.json:
         console.value([entity_json(one) for one in entities])
         return FINE
-    for one in entities:
-        console.line(f"{one.mentions:>6}  {one.type:<13} {one.name}{_also(one.aliases)}")
+    for entity in entities:
+        console.line(f"{entity.mentions:>6}  {entity.type:<13} {entity.name}{_also(entity.aliases)}")
     return FINE
 
 

@@ -147,11 +147,11 @@ def _map(memory: Recollect, console: Console) -> int:
         console.value(map_json(found))
         return FINE
     console.line(", ".join(f"{count} {language}" for language, count in found.languages))
-    for one in found.modules:
-        needs = ", ".join(name for name, _ in one.needs[:4])
-        role = f" [{one.role}]" if one.role else ""
-        console.line(f"{one.layer:>3}  {one.path}{role}  {one.files} files  → {needs or 'nothing'}")
-        for entry in one.entries[:3]:
+    for module in found.modules:
+        needs = ", ".join(name for name, _ in module.needs[:4])
+        role = f" [{module.role}]" if module.role else ""
+        console.line(f"{module.layer:>3}  {module.path}{role}  {module.files} files  → {needs or 'nothing'}")
+        for entry in module.entries[:3]:
             console.line(f"       begins: {entry}")
     return FINE
 

@@ -155,8 +155,11 @@ def _list(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value([document_json(one) for one in documents])
         return FINE
-    for one in documents:
-        console.line(f"{one.path}  [{one.label}, {one.type}]  {one.passages} passages, confidence {one.confidence:.2f}")
+    for document in documents:
+        console.line(
+            f"{document.path}  [{document.label}, {document.type}]  {document.passages} passages,"
+            f" confidence {document.confidence:.2f}"
+        )
     console.line(f"{len(documents)} documents.")
     return FINE
 
@@ -182,8 +185,8 @@ def _gc(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
         )
         return FINE
     if args.dry_run:
-        for one in planned.repeats:
-            console.line(f"would drop {one.passage} of {one.document}: {one.reason}")
+        for repeat in planned.repeats:
+            console.line(f"would drop {repeat.passage} of {repeat.document}: {repeat.reason}")
         for old in planned.stale:
             console.line(f"would prune {old.document.path}: {old.reason}")
     done = "would go" if args.dry_run else "gone"
@@ -205,12 +208,14 @@ def _check(memory: Recollect, args: argparse.Namespace, console: Console) -> int
 
 
 def _tell(checked: Checked, console: Console) -> None:
-    for one in checked.conflicts:
-        console.line(f"{one.judgement.level}  {one.claim.path}:{one.claim.line}  {one.claim.name}".rstrip())
-        console.line(f"        {excerpt(one.claim.text, 160)}")
-        console.line(f"    ↔ {one.known.path}:{one.known.line}  {one.known.name}".rstrip())
-        console.line(f"        {excerpt(one.known.text, 160)}")
-        console.line(f"        {one.judgement.score:.2f}: {'; '.join(one.judgement.reasons)}")
+    for conflict in checked.conflicts:
+        console.line(
+            f"{conflict.judgement.level}  {conflict.claim.path}:{conflict.claim.line}  {conflict.claim.name}".rstrip()
+        )
+        console.line(f"        {excerpt(conflict.claim.text, 160)}")
+        console.line(f"    ↔ {conflict.known.path}:{conflict.known.line}  {conflict.known.name}".rstrip())
+        console.line(f"        {excerpt(conflict.known.text, 160)}")
+        console.line(f"        {conflict.judgement.score:.2f}: {'; '.join(conflict.judgement.reasons)}")
     for link in checked.broken:
         console.line(f"link  {link.path}:{link.line}  {link.target}: {link.problem}")
     console.line(

@@ -236,8 +236,8 @@ def _tended_json(done: Tended) -> dict[str, Any]:
         "model": done.model,
         "embedded": done.embedded,
         "waiting": done.waiting,
-        "reports": [_report_json(one) for one in done.reports],
-        "plans": [_plan_json(one) for one in done.plans],
+        "reports": [_report_json(report) for report in done.reports],
+        "plans": [_plan_json(plan) for plan in done.plans],
         "skipped": list(done.skipped),
     }
 

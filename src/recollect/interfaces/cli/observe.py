@@ -76,9 +76,9 @@ def _take_reports(args: argparse.Namespace, console: Console) -> int:
         console.value({"remembered": [receipt_json(one) for one in receipts]})
         return FINE
     console.line(f"{len(receipts)} remembered.")
-    for one in receipts:
-        console.line(f"  {one.memory.kind}: {one.memory.content}")
-        console.line(f"      {one.verdict} · {one.id}")
+    for receipt in receipts:
+        console.line(f"  {receipt.memory.kind}: {receipt.memory.content}")
+        console.line(f"      {receipt.verdict} · {receipt.id}")
     if receipts and args.ui:
         console.line("Each waits for a person: `recollect review`.")
     return FINE
@@ -304,7 +304,7 @@ def run_foresee(args: argparse.Namespace, console: Console) -> int:
 def _show_failures(patterns: list[Pattern], console: Console) -> int:
     from recollect.observer.failure_patterns import Match, format_warning
 
-    likely = [(one, one.most) for one in patterns]
+    likely = [(pattern, pattern.most) for pattern in patterns]
     if console.json:
         told = [
             {"tool": one.tool, "sort": one.sort, "what": one.what, "likelihood": round(most, 3),

@@ -93,14 +93,14 @@ def run_list(args: argparse.Namespace, console: Console) -> int:
         total = memory.count(filter)
     if console.json:
         console.value(
-            {"total": total, "memories": [memory_json(one) for one in page.memories], "damaged": list(page.damaged)}
+            {"total": total, "memories": [memory_json(found) for found in page], "damaged": list(page.damaged)}
         )
         return FINE
-    for one in page.memories:
-        console.line(f"{one.id}  {_marks(one)}{one.kind:<16} {excerpt(one.content, 90)}")
+    for found in page:
+        console.line(f"{found.id}  {_marks(found)}{found.kind:<16} {excerpt(found.content, 90)}")
     for id in page.damaged:
         console.note(f"  ! {id} is damaged; run `recollect check`")
-    console.note(f"{len(page.memories)} of {total}")
+    console.note(f"{len(page)} of {total}")
     return FINE
 
 
@@ -110,14 +110,14 @@ def arguments_show(parser: argparse.ArgumentParser) -> None:
 
 def run_show(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        one = memory.get(args.id)
-        confidence = memory.confidence(one)
+        found = memory.get(args.id)
+        confidence = memory.confidence(found)
     if console.json:
-        console.value({**memory_json(one), "confidence_now": confidence})
+        console.value({**memory_json(found), "confidence_now": confidence})
         return FINE
-    console.line(one.content)
+    console.line(found.content)
     console.line()
-    for name, value in memory_json(one).items():
+    for name, value in memory_json(found).items():
         if name != "content":
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
             console.line(f"{name:>16}  {shown}")
@@ -134,12 +134,12 @@ def run_why(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value(account_json(account))
         return FINE
-    one = account.memory
-    console.line(f"{one.id}  [{one.kind}, {one.status}]  {excerpt(one.content, 90)}")
-    told = f" in session {one.session}" if one.session else ""
-    console.line(f"  learnt {one.created_at:%Y-%m-%d %H:%M} from {one.source}{told}")
+    believed = account.memory
+    console.line(f"{believed.id}  [{believed.kind}, {believed.status}]  {excerpt(believed.content, 90)}")
+    told = f" in session {believed.session}" if believed.session else ""
+    console.line(f"  learnt {believed.created_at:%Y-%m-%d %H:%M} from {believed.source}{told}")
     console.line(
-        f"  confidence {one.confidence:.2f}, worth {account.confidence:.2f} today; used {one.access_count} times"
+        f"  confidence {believed.confidence:.2f}, worth {account.confidence:.2f} today; used {believed.access_count} times"
     )
     for link in account.points_at:
         console.line(f"  {link.relation} {link.target or link.file} ({link.confidence:.2f})")
@@ -167,12 +167,12 @@ def run_history(args: argparse.Namespace, console: Console) -> int:
 
 
 def _show_hit(console: Console, number: int, hit: Hit, *, explain: bool) -> None:
-    one = hit.memory
-    console.line(f"{number}. {_marks(one)}[{one.kind}] {one.content}")
-    about = f" · {', '.join(one.files)}" if one.files else ""
-    when = one.happened_at.date().isoformat()
+    memory = hit.memory
+    console.line(f"{number}. {_marks(memory)}[{memory.kind}] {memory.content}")
+    about = f" · {', '.join(memory.files)}" if memory.files else ""
+    when = memory.happened_at.date().isoformat()
     console.line(
-        f"   {one.id} · score {hit.score:.2f} · confidence {hit.confidence:.2f} · {when} · {one.source}{about}"
+        f"   {memory.id} · score {hit.score:.2f} · confidence {hit.confidence:.2f} · {when} · {memory.source}{about}"
     )
     for doubt in hit.doubts:
         console.line(f"   ? {doubt}")

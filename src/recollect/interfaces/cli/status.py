@@ -39,9 +39,9 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
         return FINE
     console.line(f"memories   {_join_counts(status['memories'])}")
     console.line(f"sessions   {_join_counts(status['sessions'])}")
-    for one in status["latest"]:
-        episodes = counted(one["episodes"], "episode")
-        console.line(f"           {one['id']} · {one['state']} · {episodes} · {one['last_at'][:16]}")
+    for statu in status["latest"]:
+        episodes = counted(statu["episodes"], "episode")
+        console.line(f"           {statu['id']} · {statu['state']} · {episodes} · {statu['last_at'][:16]}")
     console.line(f"entities   {_join_counts(status['entities'])}")
     turns = status["turns"]
     by = f" · by {_join_counts(turns['providers'])}" if turns["providers"] else ""

@@ -250,7 +250,7 @@ def tools_of(profile: str, handle: MemoryHandle) -> list[Tool]:
 def _assistant(handle: MemoryHandle) -> list[Tool]:
     from recollect.dialogue.tools import agent_tools
 
-    return [_plain(one, handle) for one in agent_tools(lambda: handle.open().dialogue)]
+    return [_plain(agent_tool, handle) for agent_tool in agent_tools(lambda: handle.open().dialogue)]
 
 
 class _CodeTools:
