@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import BackupNotFound, StoreDamaged, StoreError
 from recollect.models.budget import day_of
-from recollect.store.sqlite.backup import Backup, list_backups, make_backup, put_back
 from recollect.store.check import CheckReport, check
-from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
+from recollect.store.sqlite.backup import Backup, list_backups, make_backup, put_back
 from recollect.store.sqlite.engine import sqlite_version
+from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
 
 if TYPE_CHECKING:
     from recollect.core.kinds import Kinds

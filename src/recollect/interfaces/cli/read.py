@@ -134,12 +134,12 @@ def run_why(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value(account_json(account))
         return FINE
-    believed = account.memory
-    console.line(f"{believed.id}  [{believed.kind}, {believed.status}]  {excerpt(believed.content, 90)}")
-    told = f" in session {believed.session}" if believed.session else ""
-    console.line(f"  learnt {believed.created_at:%Y-%m-%d %H:%M} from {believed.source}{told}")
+    belief = account.memory
+    console.line(f"{belief.id}  [{belief.kind}, {belief.status}]  {excerpt(belief.content, 90)}")
+    told = f" in session {belief.session}" if belief.session else ""
+    console.line(f"  learnt {belief.created_at:%Y-%m-%d %H:%M} from {belief.source}{told}")
     console.line(
-        f"  confidence {believed.confidence:.2f}, worth {account.confidence:.2f} today; used {believed.access_count} times"
+        f"  confidence {belief.confidence:.2f}, worth {account.confidence:.2f} today; used {belief.access_count} times"
     )
     for link in account.points_at:
         console.line(f"  {link.relation} {link.target or link.file} ({link.confidence:.2f})")
