@@ -219,10 +219,10 @@ def collecting(lines: list[str], sizes: tuple[int, ...] = (25_000, 50_000, 100_0
                         for n, text in enumerate(words)
                     ]
                     cuts.append(Cut(document.id, tuple(drafts)))
-                replace_passages(cuts, memory.store, memory.hand, identity=new_id)
+                replace_passages(cuts, memory.store, memory.writer.act(), identity=new_id)
             twins = _vectors(memory, size)
             start_at = time.perf_counter()
-            planned = plan_gc(memory.store, now=memory.hand.at)
+            planned = plan_gc(memory.store, now=memory.writer.act().at)
             took = time.perf_counter() - start_at
         say(
             f"| gc plan over {size:,} passages, 256 dimensions | {took:.1f} s | "
@@ -239,7 +239,7 @@ def _letters(number: int) -> str:
 def _vectors(memory: recollect.Recollect, size: int) -> int:
     chance = np.random.default_rng(1)
     store = memory.store
-    space = store.vectors.activate(store.vectors.begin("made-up", 256, memory.hand.at))
+    space = store.vectors.activate(store.vectors.begin("made-up", 256, memory.writer.act().at))
     topics = chance.normal(size=(500, 256))
     rows = topics[chance.integers(0, 500, size)] + 1.2 * chance.normal(size=(size, 256))
     twins = size // 100

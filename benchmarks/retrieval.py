@@ -124,7 +124,7 @@ def _fill(memory: recollect.Recollect, store: Store) -> None:
         memory.remember_all(_turn(item) for item in store.items if item.text.strip())
         return
     cuts = [Cut(item.id, (_passage(item),)) for item in store.items if item.text.strip()]
-    replace_passages(cuts, memory.store, memory.hand, identity=new_id)
+    replace_passages(cuts, memory.store, memory.writer.act(), identity=new_id)
 
 
 def _turn(item: Item) -> recollect.Draft:

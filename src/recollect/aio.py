@@ -218,8 +218,6 @@ class AsyncObserver(Twin[Observer]):
     foresee = on_thread(Observer.foresee)
     warnings = on_thread(Observer.warnings)
     patterns = on_thread(Observer.patterns)
-    bar = on_thread(Observer.bar)
-    situation = on_thread(Observer.situation)
     findings = on_thread(Observer.findings)
     qa = on_thread(Observer.qa)
     ui = on_thread(Observer.ui)
@@ -296,6 +294,7 @@ class AsyncRecollect(Twin[Recollect]):
     history = on_thread(Recollect.history)
     confidence = on_thread(Recollect.confidence)
     tend = on_thread(Recollect.tend)
+    trust = on_thread(Recollect.trust)
     put_vectors_back = on_thread(Recollect.put_vectors_back)
     close = on_thread(Recollect.close)
 

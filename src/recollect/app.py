@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.core.chores import quiet
-from recollect.core.errors import InvalidField, MemoryClosed, NothingToUndo
+from recollect.core.errors import InvalidField, MemoryClosed, NothingToUndo, UnknownChoice
 from recollect.core.fields import EDITABLE
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Order, Page, Query
 from recollect.core.records import Memory
@@ -31,6 +31,7 @@ from recollect.store.store import Store
 if TYPE_CHECKING:
     from recollect.agent.chat import Chats
     from recollect.agent.context import AgentContext
+    from recollect.agent.ingest import Trust
     from recollect.agent.session import AgentSession
     from recollect.code.api import Code
     from recollect.core.account import Account
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from recollect.dialogue.context import DialogueContext
     from recollect.documents.api import Docs
     from recollect.observer.api import Observer
-    from recollect.remember.act import ActContext
     from recollect.remember.forget import Forgotten
     from recollect.remember.undo import Undone
     from recollect.tend.maintenance import Maintenance
@@ -414,6 +414,17 @@ class Recollect:
 
         return AgentSession(self.agent_context, session, host=host, arm=arm)
 
+    def trust(self, level: str | None = None) -> Trust:
+        """How sure a memory must be before agents are told of it unasked; `level` chooses another one."""
+        from recollect.agent.ingest import choose_level, read_trust
+        from recollect.agent.trust import LEVELS
+
+        if level is not None:
+            if level not in LEVELS:
+                raise UnknownChoice("trust", level, LEVELS)
+            choose_level(self.store, level, self.writer.now())
+        return read_trust(self.store, self.writer.now())
+
     @cached_property
     def agent_context(self) -> AgentContext:
         """What the agent loop works with."""
@@ -461,11 +472,6 @@ class Recollect:
     def project(self) -> str:
         """The name of the project this memory belongs to."""
         return self._stores.project.project
-
-    @property
-    def hand(self) -> ActContext:
-        """Who acts and when, for rooms that write through the verbs themselves."""
-        return self.writer.act()
 
     def close(self) -> None:
         """Close the file. Nothing can be asked of this memory afterwards."""

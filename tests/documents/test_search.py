@@ -179,6 +179,6 @@ def test_what_a_reranker_read_comes_before_what_it_did_not(memory: Recollect) ->
         store=memory.store,
         reranker=FunctionReranker(prefers_storks),
     )
-    raise_confidence = search("heron", memory.store, senses, now=memory.hand.at)
+    raise_confidence = search("heron", memory.store, senses, now=memory.writer.act().at)
     assert raise_confidence.matches[0].document.path == "docs/stork.md"
     assert raise_confidence.matches[0].relevance == 0.9

@@ -182,8 +182,8 @@ def test_personal_memories_are_told_beside_the_projects(project: Path) -> None:
 def test_what_hooks_told_is_brought_into_the_store_once(project: Path) -> None:
     told("claude-code", read(project))
     with recollect.open(project) as memory:
-        assert ingest_injections(memory.store, memory.hand) == 1
-        assert ingest_injections(memory.store, memory.hand) == 0
+        assert ingest_injections(memory.store, memory.writer.act()) == 1
+        assert ingest_injections(memory.store, memory.writer.act()) == 0
         (one,) = memory.store.injections.of("s")
         assert memory.get(one.memory).access_count == 1
     assert told("claude-code", read(project, id="9")) == ""

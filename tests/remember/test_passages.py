@@ -70,7 +70,7 @@ def test_a_bad_draft_leaves_every_document_as_it_was(memory: Recollect) -> None:
     _keep(memory, "guide", "Install it with pip.")
     bad = Cut("other", (Draft("not a passage", kind="fact"),))
     with pytest.raises(InvalidField):
-        replace_passages([Cut("guide", ()), bad], memory.store, memory.hand, identity=new_id)
+        replace_passages([Cut("guide", ()), bad], memory.store, memory.writer.act(), identity=new_id)
     assert _texts(memory) == ["Install it with pip."]
 
 
@@ -98,7 +98,7 @@ def _keep(memory: Recollect, document: str, *texts: str) -> Kept:
         Draft(text, kind="passage", span=Span("prose", index * 1000, index * 1000 + len(text), "Guide", None))
         for index, text in enumerate(texts)
     )
-    (kept,) = replace_passages([Cut(document, drafts)], memory.store, memory.hand, identity=new_id)
+    (kept,) = replace_passages([Cut(document, drafts)], memory.store, memory.writer.act(), identity=new_id)
     return kept
 
 

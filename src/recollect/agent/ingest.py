@@ -14,7 +14,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from recollect.agent.injection import ARM_META, choose_arm
-from recollect.agent.trust import LEVEL_META, Record, known_level, next_level, set_level
+from recollect.agent.trust import (
+    LEVEL_META,
+    THRESHOLDS,
+    Record,
+    known_level,
+    level_of,
+    next_level,
+    offered,
+    set_level,
+)
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.ids import MemoryId
 from recollect.core.instants import whole_ms
@@ -99,6 +108,22 @@ def folder_of(store: Store) -> str | None:
 
 
 # --- the level of trust -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """How much agents are told unasked: the level that holds, and what people did with what they were shown since."""
+
+    level: str
+    threshold: float  # how sure a memory must be to be told unasked
+    offered: str | None  # a more careful level, when what was told is often flagged
+    record: Record
+
+
+def read_trust(store: Store, now: datetime) -> Trust:
+    """The level of trust that holds in a project, and its record."""
+    level, seen = level_of(store), record(store, now)
+    return Trust(level, THRESHOLDS[level], offered(level, seen), seen)
 
 
 def record(store: Store, now: datetime) -> Record:

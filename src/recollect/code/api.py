@@ -155,7 +155,7 @@ class Code:
 
     def counts(self) -> tuple[int, int, int]:
         """How many files, nodes and edges the graph has."""
-        files, nodes, edges, _ = self._store.graph.counts()
+        files, nodes, edges, _ = self._graph.counts()
         return files, nodes, edges
 
     def search(self, text: str, *, k: int = 8) -> list[Hit]:

@@ -15,7 +15,7 @@ from recollect.core.drafts import Draft
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Standing
-from recollect.core.query import Candidate, Filter, Query, Reading
+from recollect.core.query import Candidate, Filter, Order, Page, Query, Reading
 from recollect.core.records import Memory
 from recollect.recall.recipes import (
     ANCHOR_CHANGED,
@@ -27,7 +27,6 @@ from recollect.recall.recipes import (
     RECENT_IN_PLAY,
 )
 from recollect.store.graph import Graph
-from recollect.store.memories import Order, Page
 
 _VALID = Standing("valid")
 

@@ -6,11 +6,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from recollect.agent.ingest import choose_level, record
-from recollect.agent.trust import LEVELS, THRESHOLDS, level_of, offered
+from recollect.agent.trust import LEVELS
 from recollect.core.errors import InvalidField
 from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, Console, open_from, read_json
@@ -330,25 +328,25 @@ def arguments_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def run_trust(args: argparse.Namespace, console: Console) -> int:
-    now = datetime.now(UTC)
     with open_from(args, create=False) as memory:
-        if args.level:
-            choose_level(memory.store, args.level, now)
-        level, seen = level_of(memory.store), record(memory.store, now)
-    careful = offered(level, seen)
+        trust = memory.trust(args.level)
+    seen = trust.record
     if console.json:
         counts = {name: getattr(seen, name) for name in seen.__slots__}
-        console.value({"level": level, "threshold": THRESHOLDS[level], "offered": careful, "record": counts})
+        console.value({"level": trust.level, "threshold": trust.threshold, "offered": trust.offered, "record": counts})
         return FINE
     console.line(
-        f"{level}: agents are told unasked what is at least {THRESHOLDS[level]:.2f} sure{_describe_level(level)}."
+        f"{trust.level}: agents are told unasked what is at least {trust.threshold:.2f} sure"
+        f"{_describe_level(trust.level)}."
     )
     console.line(
         f"Since it was chosen: {counted(seen.sessions, 'session')}, {seen.confirmed} of {seen.reviewed} reviewed"
         f" memories confirmed, {seen.corrected} of {seen.used} told ones corrected."
     )
-    if careful:
-        console.line(f"{seen.flagged} were flagged in the last session: `recollect trust {careful}` tells agents less.")
+    if trust.offered:
+        console.line(
+            f"{seen.flagged} were flagged in the last session: `recollect trust {trust.offered}` tells agents less."
+        )
     return FINE
 
 

@@ -47,7 +47,7 @@ class MemoryHandle:
                 self._opened = None
 
 
-def answer(value: Json, *, text: str | None = None) -> CallToolResult:
+def tool_result(value: Json, *, text: str | None = None) -> CallToolResult:
     """`value` as structured output, and the same as text unless another text is better for a model to read. Programs
     get the words as they are; in the text that a model reads they cannot pass for structure."""
     told = defuse(json.dumps(value, ensure_ascii=False)) if text is None else text

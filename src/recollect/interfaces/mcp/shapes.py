@@ -1,4 +1,4 @@
-"""The shapes of what the tools answer, for their output schemas. The values are made by `payloads` and `reports`.
+"""The shapes of what the tools answer, for their output schemas. The values are made by `payloads`.
 
 Only what an agent may rely on is named; a shape is open, so a new field in a payload breaks nobody.
 """

@@ -14,7 +14,7 @@ from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.interfaces.mcp import PROFILES, shapes
-from recollect.interfaces.mcp.handle import MemoryHandle, answer, fenced, guarded
+from recollect.interfaces.mcp.handle import MemoryHandle, fenced, guarded, tool_result
 from recollect.interfaces.payloads import (
     briefing_json,
     check_json,
@@ -81,7 +81,7 @@ class Tools:
         found = memory.recall(query, k=limit, filter=wanted, files=files or ())
         value = briefing_json(found)
         del value["text"], value["tokens"]  # those of a briefing
-        return answer(value, text=fenced(found.hits, found.notes, none=NOTHING))
+        return tool_result(value, text=fenced(found.hits, found.notes, none=NOTHING))
 
     def context(
         self,
@@ -98,7 +98,7 @@ class Tools:
         value = briefing_json(briefing)
         value["ids"] = [hit["id"] for hit in value.pop("hits")]  # their text is in the briefing already
         told = [briefing.text.rstrip("\n") or NOTHING, *(f"({note})" for note in briefing.notes)]
-        return answer(value, text="\n".join(told))
+        return tool_result(value, text="\n".join(told))
 
     def add(
         self,
@@ -115,13 +115,13 @@ class Tools:
         receipt = self._handle.open(create=True).remember(
             content, kind=kind, tags=tags or (), files=files or (), why=why, source=Source.AGENT_EXPLICIT
         )
-        return answer(receipt_json(receipt))
+        return tool_result(receipt_json(receipt))
 
     def get(self, id: Id) -> Annotated[CallToolResult, shapes.MemoryShape]:
         """One memory, whole."""
         memory = self._handle.open()
         found = memory.get(id)
-        return answer(memory_json(found), text=fenced([as_hit(found, memory.confidence(found))], none=""))
+        return tool_result(memory_json(found), text=fenced([as_hit(found, memory.confidence(found))], none=""))
 
     def update(
         self,
@@ -147,17 +147,17 @@ class Tools:
         memory = self._handle.open()
         if content is None:
             edited = memory.edit(id, why=why, if_revision=if_revision, **changes)
-            return answer({"id": edited.id, "memory": memory_json(edited)})
+            return tool_result({"id": edited.id, "memory": memory_json(edited)})
         if if_revision is not None:
             raise InvalidField("if_revision", "a correction makes a new memory; only an edit can take it")
         old = memory.get(id)
         receipt = memory.correct(old.id, content, why=why)
-        return answer({"id": receipt.id, "supersedes": old.id, "memory": memory_json(receipt.memory)})
+        return tool_result({"id": receipt.id, "supersedes": old.id, "memory": memory_json(receipt.memory)})
 
     def forget(self, id: Id, why: Why = "") -> Annotated[CallToolResult, shapes.ForgottenShape]:
         """Remove a memory for good, beyond undo. Only when the user asks for that; else use `feedback` reject."""
         memory = self._handle.open()
-        return answer(forgotten_json(memory.forget(id, why=why), memory.path))
+        return tool_result(forgotten_json(memory.forget(id, why=why), memory.path))
 
     def feedback(
         self,
@@ -171,11 +171,11 @@ class Tools:
         """Say what a memory is worth: the user confirmed it, it is wrong and must not come back, or it is in doubt."""
         memory = self._handle.open()
         act = {"confirm": memory.confirm, "reject": memory.reject, "dispute": memory.dispute}[verdict]
-        return answer(memory_json(act(id, why=why)))
+        return tool_result(memory_json(act(id, why=why)))
 
     def status(self) -> Annotated[CallToolResult, shapes.StatusShape]:
         """How things stand: how much is remembered, sessions, jobs, what language models cost."""
-        return answer(status_json(self._handle.open(), limit=5))
+        return tool_result(status_json(self._handle.open(), limit=5))
 
 
 def made(tool: Any, annotations: ToolAnnotations, *, name: str | None = None, meta: Any = None) -> Tool:
@@ -259,16 +259,16 @@ class _CodeTools:
 
     def impact(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
         """What breaks if this file or symbol changes: dependents, tests, files that changed together, memories."""
-        return answer(impact_json(self._handle.open().code.impact(target, depth=depth, limit=most)))
+        return tool_result(impact_json(self._handle.open().code.impact(target, depth=depth, limit=most)))
 
     def deps(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
         """What this file or symbol needs."""
-        return answer(impact_json(self._handle.open().code.deps(target, depth=depth, limit=most)))
+        return tool_result(impact_json(self._handle.open().code.deps(target, depth=depth, limit=most)))
 
     def search(self, query: Question, limit: Limit = 8) -> Annotated[CallToolResult, shapes.CodeFoundShape]:
         """Passages of the project's source code for a question, best first."""
         hits = self._handle.open().code.search(query, k=limit)
-        return answer({"hits": [code_hit_json(hit) for hit in hits]})
+        return tool_result({"hits": [code_hit_json(hit) for hit in hits]})
 
 
 class _DocsTools:
@@ -282,14 +282,14 @@ class _DocsTools:
         label: Annotated[str | None, Field(description="Only documents of this label.")] = None,
     ) -> Annotated[CallToolResult, shapes.MatchesShape]:
         """The best passages of the project's documents for a question."""
-        return answer(matches_json(self._handle.open().docs.search(query, limit=limit, label=label)))
+        return tool_result(matches_json(self._handle.open().docs.search(query, limit=limit, label=label)))
 
     def check(
         self,
         change: Annotated[str | None, Field(description="A change: its directory or name; else all of them.")] = None,
     ) -> Annotated[CallToolResult, shapes.DocsCheckedShape]:
         """Contradictions between a change and the specs that hold, and broken links."""
-        return answer(checked_json(self._handle.open().docs.check(change)))
+        return tool_result(checked_json(self._handle.open().docs.check(change)))
 
 
 class _CareTools:
@@ -300,12 +300,12 @@ class _CareTools:
         self, quick: Annotated[bool, Field(description="Leave out comparing the indexes with the rows.")] = False
     ) -> Annotated[CallToolResult, shapes.CheckShape]:
         """Is every row sound, does every index match?"""
-        return answer(check_json(self._handle.open().maintenance.check(quick=quick)))
+        return tool_result(check_json(self._handle.open().maintenance.check(quick=quick)))
 
     def backup(self) -> Annotated[CallToolResult, shapes.BackupShape]:
         """Copy the store into `backups/` beside it, verified."""
         made_at = self._handle.open().maintenance.backup()
-        return answer({"path": None if made_at is None else str(made_at)})
+        return tool_result({"path": None if made_at is None else str(made_at)})
 
 
 class Given(ArgModelBase):
@@ -323,7 +323,7 @@ def _plain(tool: Plain, handle: MemoryHandle) -> Tool:
     @guarded
     def call(given: dict[str, Any]) -> CallToolResult:
         handle.open(create=tool.name == _FIRST)
-        return answer(dict(tool(**given)))
+        return tool_result(dict(tool(**given)))
 
     return Tool(
         fn=call,
