@@ -14,6 +14,7 @@ import pytest
 
 import recollect
 from recollect.core.decay import HalfLife
+from recollect.core.digest import checksum, row_checksum
 from recollect.core.drafts import Draft
 from recollect.core.fields import BY_NAME, DRAFTED, FIELDS, Field
 from recollect.core.forms import from_whole, whole
@@ -22,7 +23,7 @@ from recollect.core.kinds import Kinds
 from recollect.core.payloads import parse_payload
 from recollect.core.records import Memory, Span, WorkUnit
 from recollect.core.scope import Scope, Source, Status, Visibility
-from recollect.store.codec import checksum, from_row, row_checksum, to_row
+from recollect.store.codec import from_row, to_row
 
 SOURCE = Path(recollect.__file__).parent
 

@@ -576,7 +576,7 @@ def test_a_server_that_was_only_started_has_loaded_no_room() -> None:
         "import sys; from recollect.interfaces.mcp.handle import MemoryHandle\n"
         "from recollect.interfaces.mcp.server import build\n"
         "build(MemoryHandle(None)); print([name for name in sys.modules if name.startswith(('recollect.observer.api', "
-        "'recollect.agent.recalled', 'recollect.dialogue', 'recollect.code', 'numpy', 'tree_sitter'))])"
+        "'recollect.agent.recall_search', 'recollect.dialogue', 'recollect.code', 'numpy', 'tree_sitter'))])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")

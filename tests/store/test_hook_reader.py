@@ -129,3 +129,30 @@ def test_forgetting_a_memory_forgets_that_it_was_told(memory: Recollect) -> None
         memory.store.injections.note("s", [Told(id, "step", datetime.now(UTC))])
     memory.forget(id)
     assert memory.store.injections.of("s") == []
+
+
+@pytest.mark.parametrize("column", ["content", "confidence", "attributes", "source"])
+def test_a_memory_whose_row_is_damaged_is_never_told(path: Path, column: str) -> None:
+    with recollect.open(path) as memory:
+        memory.remember("Obsidian is sharp.", kind="gotcha", files=["a.py"])
+        memory.remember("Obsidian splinters.", kind="gotcha", files=["a.py"])
+        memory.remember("Obsidian rules hold everywhere.", kind="preference")
+    value = {"content": "'Obsidian is soft.'", "confidence": "0.97", "attributes": "'{}'", "source": "'agent_explicit'"}
+    connection = apsw.Connection(str(path))
+    connection.execute(f"update memories set {column} = {value[column]} where content not like '%splinters%'")
+    connection.close()
+    reader = hook_reader(path)
+    assert [one.content for one in reader.about(["a.py"], ALL, limit=9)] == ["Obsidian splinters."]
+    assert [one.content for one in reader.search("obsidian", ALL, limit=9)] == ["Obsidian splinters."]
+    assert [one.content for one in reader.fresh(0, limit=9)] == ["Obsidian splinters."]
+    assert [one.content for one in reader.of_kind("gotcha", limit=9)] == ["Obsidian splinters."]
+    assert list(reader.leading(ALL, limit=9)) == []
+
+
+def test_a_memory_of_one_user_is_not_told_to_an_agent(path: Path) -> None:
+    with recollect.open(path) as memory:
+        memory.remember("Obsidian is for Ada alone.", kind="gotcha", files=["a.py"], user="ada")
+        memory.remember("Obsidian is for everybody.", kind="gotcha", files=["a.py"])
+    reader = hook_reader(path)
+    assert [one.content for one in reader.about(["a.py"], ALL, limit=9)] == ["Obsidian is for everybody."]
+    assert [one.content for one in reader.search("obsidian", ALL, limit=9)] == ["Obsidian is for everybody."]

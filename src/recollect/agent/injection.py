@@ -8,6 +8,7 @@ interrupt an agent at work ask for more: confirmed, or seen in two sessions.
 from __future__ import annotations
 
 import time
+from itertools import chain
 
 from recollect.agent.trust import CAUTIOUS, THRESHOLDS
 from recollect.core.digest import short_digest
@@ -139,11 +140,13 @@ def select_injections(
     room = moment.max_chars
     for memory in found:
         cost = min(len(memory.content), moment.item_chars) + _ITEM_COST
-        if len(chosen) >= moment.limit or any(memory.id == other.id for other in chosen):
+        if cost > room or any(memory.id == other.id for other in chosen):
             continue
-        if cost <= room and not find_objection(memory, moment, level=level, given=given):
+        if not find_objection(memory, moment, level=level, given=given):
             chosen.append(memory)
             room -= cost
+            if len(chosen) >= moment.limit:
+                break
     return chosen
 
 
@@ -191,7 +194,7 @@ class InjectionSelector:
         """What holds for the whole session: where work stopped, what holds everywhere, what the task is about."""
         standing = self._reader.leading(STANDING_KINDS, limit=_LOOKED_AT)
         about = self._relevant(task, TELLABLE_KINDS, SYSTEM_PROMPT.limit) if task else []
-        return [*self.work_state(), *self._select([*about, *standing], SYSTEM_PROMPT)]
+        return [*self.work_state(), *self._select(chain(about, standing), SYSTEM_PROMPT)]
 
     def for_prompt(self, prompt: str, *, first: bool, files: Sequence[str] = ()) -> list[MemorySummary]:
         """What a request is about and what is known of files it names; the first one, also where work stopped."""

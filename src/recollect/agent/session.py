@@ -32,7 +32,7 @@ from recollect.agent.injection import (
     render_item,
 )
 from recollect.agent.prefetch import MAX_NAMED, MAX_TOKENS_PER_FILE, list_pattern_files, load_files, name_likely_files
-from recollect.agent.recalled import make_search, summarize
+from recollect.agent.recall_search import make_search, summarize
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
 from recollect.core.ids import MemoryId
 from recollect.core.payloads import WorkState, parse_payload

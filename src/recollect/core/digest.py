@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from json.encoder import JSONEncoder
 
+from recollect.core.fields import FIRST_COLUMNS
+
 try:
     from _blake2 import blake2b  # type: ignore[import-not-found,unused-ignore]
 except ImportError:
@@ -35,3 +37,12 @@ _encode = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 def checksum(values: Sequence[object]) -> int:
     """A 63-bit digest of the values of a row: positive, so that every engine keeps it in a big integer."""
     return int.from_bytes(blake2b(_encode(values).encode(errors="surrogatepass"), digest_size=8).digest()) >> 1
+
+
+def row_checksum(row: Sequence[object]) -> int:
+    """The checksum of a memory's row. Columns of later schemas count up to the last that holds something, so that a row
+    from before them keeps its checksum."""
+    end = len(row)
+    while end > FIRST_COLUMNS and row[end - 1] is None:
+        end -= 1
+    return checksum(row[:end])

@@ -149,6 +149,7 @@ DRAFT_ONLY = (
 
 BY_NAME = {field.name: field for field in FIELDS}
 COLUMNS = tuple(field.column for field in FIELDS)
+FIRST_COLUMNS = sum(field.since == 1 for field in FIELDS)  # those of the first schema lead
 BY_COLUMN = {field.column: field for field in FIELDS}
 EDITABLE = tuple(field.name for field in FIELDS if field.edit)
 DRAFTED = (*(field for field in FIELDS if field.draft), *DRAFT_ONLY)

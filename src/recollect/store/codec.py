@@ -6,14 +6,13 @@ structure checks pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from json import JSONEncoder, loads
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.decay import parse_decay
-from recollect.core.digest import checksum
 from recollect.core.fields import FIELDS, Field
 from recollect.core.kinds import Kinds
 from recollect.core.records import Memory, Span, WorkUnit
@@ -77,18 +76,6 @@ def _to_payload(text: str, kind: str, kinds: Kinds) -> Payload | None:
     from recollect.core.payloads import parse_payload
 
     return parse_payload(shape, loads(text))
-
-
-_FIRST = sum(field.since == 1 for field in FIELDS)  # columns of the first schema
-
-
-def row_checksum(row: Sequence[Value]) -> int:
-    """The checksum of a memory's row. Columns of later schemas count up to the last that holds something, so that a row
-    from before them keeps its checksum."""
-    end = len(row)
-    while end > _FIRST and row[end - 1] is None:
-        end -= 1
-    return checksum(row[:end])
 
 
 # --- the two functions, written from the table of fields ------------------------------------------------------------

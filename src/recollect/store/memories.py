@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
+from recollect.core.digest import row_checksum
 from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
@@ -18,7 +19,7 @@ from recollect.core.kinds import Kinds
 from recollect.core.query import Filter, Order, Page
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
-from recollect.store.codec import from_row, row_checksum, to_row
+from recollect.store.codec import from_row, to_row
 from recollect.store.filters import SEEN, where
 from recollect.store.port import Engine, Row, Value
 from recollect.store.sqlite import ivf, keywords

@@ -68,7 +68,7 @@ def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
 
 def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     """Answered from the open memory; an event of another project is answered from its own file."""
-    from recollect.agent.recalled import make_search  # the whole of recall: not before somebody asks
+    from recollect.agent.recall_search import make_search  # the whole of recall: not before somebody asks
 
     hook_reader = memory.agent_context.hook_reader()
     here = str(memory.path)

@@ -11,7 +11,8 @@ import math
 import os
 
 from recollect.core.decay import DISPUTED_SHARE, stored_decay
-from recollect.core.digest import checksum
+from recollect.core.digest import checksum, row_checksum
+from recollect.core.fields import COLUMNS, column_names
 from recollect.core.ranking import EVIDENCE_KINDS, KEYWORD_COLUMNS, SHOWN_STATUSES
 from recollect.core.summary import MemorySummary
 from recollect.core.text import humps, index_names, is_small_talk, split_terms, whole
@@ -20,7 +21,7 @@ from recollect.store.sqlite.match import TOKENIZER, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     import apsw
@@ -44,11 +45,7 @@ def _sql_list(values: Iterable[str]) -> str:
     return ", ".join(f"'{value}'" for value in values)
 
 
-_NAMES = (
-    "m.id, m.kind, m.content, m.confidence, m.source, m.status, m.files, m.modules, "
-    "coalesce(m.event_at, m.created_at), m.verified, m.pinned, m.provenance, m.citation, m.session, m.attributes, "
-    "m.payload, m.decay, max(m.accessed_at, m.created_at)"
-)
+_ROW = f"{column_names(prefix='m.')}, m.checksum"  # whole rows: their checksum covers every column
 # Nobody is told what is closed, outdated, only evidence, or one user's own.
 _STANDING = (
     f"m.project = :project and m.status in ({_sql_list(SHOWN_STATUSES)}) "
@@ -106,7 +103,7 @@ class HookReader:
         return bool(found and found[0][0])
 
     _ABOUT = f"""
-        select {_NAMES} from memories m not indexed
+        select {_ROW} from memories m not indexed
          where m.seq in (select seq from facets where facet = :facet and value in (select value from json_each(:values))
                           order by seq desc limit 400)
            and m.kind in (select value from json_each(:kinds)) and {_STANDING}
@@ -121,7 +118,7 @@ class HookReader:
         return self._summaries(self._ABOUT, {**listed, "facet": facet})
 
     _OF_KIND = f"""
-        select {_NAMES} from memories m where {_STANDING} and m.kind = :kind
+        select {_ROW} from memories m where {_STANDING} and m.kind = :kind
          order by m.created_at desc, m.seq desc limit :limit
     """
 
@@ -130,19 +127,19 @@ class HookReader:
         return self._summaries(self._OF_KIND, {"kind": kind, "limit": limit})
 
     _LEADING = f"""
-        select {_NAMES} from memories m
+        select {_ROW} from memories m
          where {_STANDING} and m.scope = 'global' and m.files is null
            and m.kind in (select value from json_each(:kinds))
          order by m.pinned desc, m.verified desc, m.confidence desc, m.created_at desc, m.seq limit :limit
     """
 
-    def leading(self, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
+    def leading(self, kinds: Iterable[str], *, limit: int) -> Iterator[MemorySummary]:
         """What holds everywhere: pinned first, then confirmed, then the surest. What is about files waits until they
-        are touched."""
-        return self._summaries(self._LEADING, {"kinds": json.dumps(sorted(kinds)), "limit": limit})
+        are touched. Read as far as it is asked for: most of it is only there in case the first may not be told."""
+        return self._each(self._LEADING, {"kinds": json.dumps(sorted(kinds)), "limit": limit})
 
     _FRESH = f"""
-        select {_NAMES} from memories m
+        select {_ROW} from memories m
          where {_STANDING} and m.created_at > :since and m.source in ('user_taught', 'agent_explicit', 'qa_auto')
          order by m.created_at desc, m.seq desc limit :limit
     """
@@ -152,8 +149,11 @@ class HookReader:
         return self._summaries(self._FRESH, {"since": since, "limit": limit})
 
     def _summaries(self, sql: str, params: Mapping[str, Any]) -> list[MemorySummary]:
+        return list(self._each(sql, params))
+
+    def _each(self, sql: str, params: Mapping[str, Any]) -> Iterator[MemorySummary]:
         found = self._rows(sql, {**params, "project": self.project, "now": self._now})
-        return [self._summary(row) for row in found]
+        return (self._summary(row) for row in found if _is_sound(row))
 
     # --- by words -------------------------------------------------------------------------------------------------
 
@@ -163,11 +163,12 @@ class HookReader:
         select rowid, bm25(keywords, {", ".join(map(str, KEYWORD_COLUMNS))}) as rank from keywords
          where keywords match :match order by rank, rowid limit :limit
     """
-    _THESE = f"""
-        select {_NAMES}, m.seq from memories m not indexed
+    _INDEXED = f"""
+        select m.seq, m.content, m.files, m.modules from memories m not indexed
          where m.seq in (select value from json_each(:seqs)) and m.kind in (select value from json_each(:kinds))
            and {_STANDING}
     """
+    _THESE = f"select {_ROW}, m.seq from memories m not indexed where m.seq in (select value from json_each(:seqs))"
 
     def search(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
         """The memories of some kinds that speak of what `text` does, each with how much of it they share.
@@ -182,12 +183,14 @@ class HookReader:
         matching = self._rows(self._MATCHING, {"match": expression, "limit": _LOOKED_AT})
         rank = {row[0]: number for number, row in enumerate(matching)}
         params = {"seqs": json.dumps(list(rank)), "kinds": json.dumps(sorted(kinds))}
-        rows = self._rows(self._THESE, {**params, "project": self.project, "now": self._now})
-        shares = self._shares(asked, [(row[2], (*_labels(row[6]), *_labels(row[7]))) for row in rows])
+        found = self._rows(self._INDEXED, {**params, "project": self.project, "now": self._now})
+        texts = [(content, (*_labels(files), *_labels(modules))) for _, content, files, modules in found]
+        shares = {row[0]: share for row, share in zip(found, self._shares(asked, texts), strict=True) if share > 0}
+        if not shares:
+            return []
+        rows = self._rows(self._THESE, {"seqs": json.dumps(list(shares))})
         hits = [
-            (self._summary(row, relevance=share), rank[row[-1]])
-            for row, share in zip(rows, shares, strict=True)
-            if share > 0
+            (self._summary(row[:-1], relevance=shares[row[-1]]), rank[row[-1]]) for row in rows if _is_sound(row[:-1])
         ]
         hits.sort(key=lambda hit: (-hit[0].relevance * hit[0].confidence, hit[1], hit[0].id))
         return [summary for summary, _ in hits[:limit]]
@@ -226,27 +229,31 @@ class HookReader:
         )
 
     def _summary(self, row: Sequence[Any], *, relevance: float = 0.0) -> MemorySummary:
-        (id, kind, content, confidence, source, status, files, modules, at, verified, pinned, provenance, citation,
-         session, attributes, payload, decay, used) = row[:18]  # fmt: skip
-        days = max(0, self._now - used) / _DAY_MS
-        now = confidence if pinned else stored_decay(decay, kind).left(confidence, days)
+        """A whole row as an agent is told of it."""
+        value = dict(zip(COLUMNS, row, strict=False))
+        confidence = value["confidence"]
+        if not value["pinned"]:
+            days = max(0, self._now - max(value["accessed_at"], value["created_at"])) / _DAY_MS
+            confidence = stored_decay(value["decay"], value["kind"]).left(confidence, days)
+        if value["status"] == "disputed":
+            confidence *= DISPUTED_SHARE
         return MemorySummary(
-            id,
-            kind,
-            content,
-            confidence=now * DISPUTED_SHARE if status == "disputed" else now,
-            source=source,
-            status=status,
-            files=_labels(files),
-            modules=_labels(modules),
-            at=at,
-            verified=bool(verified),
-            pinned=bool(pinned),
-            seen=max(1, len(_labels(provenance))),
-            citation=citation or "",
-            session=session,
-            attributes=_object(attributes),
-            payload=_object(payload),
+            value["id"],
+            value["kind"],
+            value["content"],
+            confidence=confidence,
+            source=value["source"],
+            status=value["status"],
+            files=_labels(value["files"]),
+            modules=_labels(value["modules"]),
+            at=value["created_at"] if value["event_at"] is None else value["event_at"],
+            verified=bool(value["verified"]),
+            pinned=bool(value["pinned"]),
+            seen=max(1, len(_labels(value["provenance"]))),
+            citation=value["citation"] or "",
+            session=value["session"],
+            attributes=_object(value["attributes"]),
+            payload=_object(value["payload"]),
             relevance=relevance,
         )
 
@@ -295,6 +302,11 @@ def _affordable(terms: Sequence[tuple[int, str, str]]) -> list[str]:
             break
         spelt.append(word)
     return spelt
+
+
+def _is_sound(row: Sequence[Any]) -> bool:
+    """Does a whole row match its checksum? A damaged one is never told."""
+    return bool(row_checksum(row[:-1]) == row[-1])
 
 
 def _labels(text: str | None) -> tuple[str, ...]:

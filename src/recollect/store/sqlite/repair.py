@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.core.digest import checksum
+from recollect.core.digest import checksum, row_checksum
 from recollect.core.errors import RecollectError, StoreError
 from recollect.core.fields import COLUMNS, FIELDS
 from recollect.core.kinds import Kinds
-from recollect.store.codec import from_row, row_checksum
+from recollect.store.codec import from_row
 from recollect.store.memories import facets
 from recollect.store.migrate import migrate
 from recollect.store.observed import TABLES as OBSERVED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from recollect.agent.context import AgentContext
 from recollect.agent.injection import CERTAIN_RELEVANCE, MIN_RELEVANCE
@@ -14,14 +15,19 @@ from recollect.core.summary import MemorySummary
 from recollect.store.codec import to_ms
 from recollect.store.sqlite.hook_reader import HookReader
 
+if TYPE_CHECKING:
+    from recollect.agent.injection import Search
 
-def make_search(context: AgentContext, quick: HookReader, *, phase: Phase | None = None) -> Search:
+
+def make_search(context: AgentContext, hook_reader: HookReader, *, phase: Phase | None = None) -> Search:
     """A search whose relevance is the share of words, or what recall is certain of where the words differ."""
 
-    def search(text: str, kinds: Iterable[str], most: int) -> list[MemorySummary]:
-        query = Query(text, k=most, filter=Filter(kinds=frozenset(kinds)), phase=phase, explicit=False)
+    def search(text: str, kinds: Iterable[str], limit: int) -> list[MemorySummary]:
+        query = Query(text, k=limit, filter=Filter(kinds=frozenset(kinds)), phase=phase, explicit=False)
         hits = context.reader.recall(query).hits
-        shares = quick.shares(text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits])
+        shares = hook_reader.shares(
+            text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits]
+        )
         return [
             summarize(
                 hit.memory, confidence=hit.confidence, relevance=max(share, MIN_RELEVANCE if _is_certain(hit) else 0.0)
@@ -38,7 +44,7 @@ def _is_certain(hit: Hit) -> bool:
 
 
 def summarize(memory: Memory, *, confidence: float, relevance: float = 0.0) -> MemorySummary:
-    """A memory as the moments see it."""
+    """A memory as an agent is told of it."""
     return MemorySummary(
         memory.id,
         memory.kind,
@@ -58,8 +64,3 @@ def summarize(memory: Memory, *, confidence: float, relevance: float = 0.0) -> M
         payload=None if memory.payload is None else payload_json(memory.payload),
         relevance=relevance,
     )
-
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from recollect.agent.injection import Search
