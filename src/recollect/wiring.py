@@ -148,15 +148,11 @@ def _rooms(
         return Code(store.graph, reader, writer, meta=Meta(store.engine), root=root, model=model_for("code"))
 
     def dialogue() -> DialogueContext:
-        return _dialogue(
-            store,
-            context(),
-            settings,
-            clock=clock,
-            identity=writer.identity,
-            actor=writer.actor,
-            model=governed,
-        )
+        from recollect.dialogue.context import DialogueContext
+        from recollect.entities.finders import Pipeline
+
+        finders = Pipeline(_finders(settings.names, governed))
+        return DialogueContext(reader, writer, store.sessions, store.entities, finders=finders, model=governed)
 
     def ingest() -> None:
         from recollect.agent.ingest import ingest_injections
@@ -197,7 +193,7 @@ def _rooms(
         observer=observer,
         agent_context=agent_context,
         chats=lambda: _chats(store, reader, writer, dialogue(), settings, embedder, model),
-        chores=lambda observer: _chores(dialogue(), embedder, observer.chores()),
+        chores=lambda observer: _chores(store, writer, dialogue(), embedder, observer.chores()),
     )
 
 
@@ -367,24 +363,6 @@ def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageMod
     return governed
 
 
-def _dialogue(
-    store: Store,
-    senses: RetrievalContext,
-    settings: Settings,
-    *,
-    clock: Clock,
-    identity: Identity,
-    actor: str,
-    model: Model | None,
-) -> DialogueContext:
-    """The room of conversations."""
-    from recollect.dialogue.context import DialogueContext
-    from recollect.entities.finders import Pipeline
-
-    finders = Pipeline(_finders(settings.names, model))
-    return DialogueContext(store, senses, clock, identity, actor, finders=finders, model=model)
-
-
 def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
     """Who finds names at night beyond the two that are always there."""
     if setting not in NAMES:
@@ -402,7 +380,9 @@ def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
     return found
 
 
-def _chores(room: DialogueContext, embedder: Embedder | None, observed: list[Chore]) -> list[Chore]:
+def _chores(
+    store: Store, writer: Writer, room: DialogueContext, embedder: Embedder | None, observed: list[Chore]
+) -> list[Chore]:
     """Every chore there is, in the order they run."""
     from recollect.agent.ingest import SettleChore
     from recollect.dialogue.consolidate import ConsolidateChore
@@ -415,14 +395,14 @@ def _chores(room: DialogueContext, embedder: Embedder | None, observed: list[Cho
         ConsolidateChore(room),
         ReflectChore(room),
         *observed,
-        PruneChore(room.store, room.clock, room.identity),
-        EvictChore(room.store, room.clock),
-        SettleChore(room.store, room.clock, room.identity, room.actor),
+        PruneChore(store, writer.clock, writer.identity),
+        EvictChore(store, writer.clock),
+        SettleChore(store, writer.clock, writer.identity, writer.actor),
     ]
     if embedder is not None:
         from recollect.tend.vectors import VectorChore
 
-        chores.append(VectorChore(room.store, embedder, room.clock))
+        chores.append(VectorChore(store, embedder, writer.clock))
     return chores
 
 

@@ -170,8 +170,8 @@ def test_working_memory_reaches_the_system_prompt_harmless_and_cut(memory: Recol
             memory.store.turns,
             Minded(memory.chats.context()),
             lambda: memory.chats._model(server.setting)("chat", "s"),  # type: ignore[misc, return-value]
-            memory.dialogue.clock,
-            memory.dialogue.identity,
+            memory.writer.clock,
+            memory.writer.identity,
             "s",
         )
         with Chat(setup) as chat:
@@ -298,8 +298,8 @@ def test_a_provider_that_raises_costs_its_memory_and_not_the_conversation(memory
         memory.store.turns,
         Sulking(memory.chats.context()),
         lambda: model,
-        memory.dialogue.clock,
-        memory.dialogue.identity,
+        memory.writer.clock,
+        memory.writer.identity,
         "s",
     )
     with Chat(setup) as chat:

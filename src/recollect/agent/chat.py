@@ -377,9 +377,8 @@ def _tee(kept: list[str], heard: Heard | None) -> Heard | None:
 
 
 def _clock_tool(clock: Clock) -> Tool:
-    def now(_: Mapping[str, Any]) -> Mapping[str, Any]:
+    def now() -> Mapping[str, Any]:
         at: datetime = clock()
         return {"now": at.isoformat(timespec="seconds"), "weekday": f"{at:%A}"}
 
-    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-    return Tool("current_time", "The date and time now, in UTC, and the day of the week.", schema, now)
+    return Tool("current_time", "The date and time now, in UTC, and the day of the week.", now)

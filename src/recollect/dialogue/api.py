@@ -21,7 +21,6 @@ from recollect.dialogue.episodes import KNOWN, Captured, Message, capture
 from recollect.dialogue.reflect import latest_reflection
 from recollect.privacy.fence import fence
 from recollect.recall.pack import as_hit
-from recollect.recall.reader import recall
 
 if TYPE_CHECKING:
     from recollect.core.entities import Entity
@@ -55,24 +54,36 @@ class Sessions:
     # --- capture ---------------------------------------------------------------------------------------------------
 
     def capture(
-        self, text: str, *, session: str, role: str = "user", at: datetime | None = None, id: str | None = None
+        self,
+        text: str,
+        *,
+        session: str,
+        role: str = "user",
+        at: datetime | None = None,
+        id: str | None = None,
+        user: str | None = None,
     ) -> Captured:
-        """Keep one message. Durable when this returns; no model, no embedding."""
-        return capture([Message(text, session, role, at, id)], self._room)[0]
+        """Keep one message, of one user of an assistant when one is named. Durable when this returns; no model."""
+        return capture([Message(text, session, role, at, id, user)], self._room)[0]
 
     def capture_all(self, messages: Iterable[Message]) -> Sequence[Captured]:
         """Keep many messages, some hundred in each durable write."""
         return [one for some in _batches(messages) for one in capture(some, self._room)]
 
     def import_chats(
-        self, path: str | Path, *, format: Format = "auto", progress: Callable[[int, int], None] = lambda done, _: None
+        self,
+        path: str | Path,
+        *,
+        format: Format = "auto",
+        user: str | None = None,
+        progress: Callable[[int, int], None] = lambda done, _: None,
     ) -> Imported:
         """Take in an export of ChatGPT or Claude, or lines of JSON. Importing it again adds only what is new."""
         from recollect.dialogue.episodes import read_chats
 
         total = captured = known = 0
         sessions: set[str] = set()
-        for some in _batches(read_chats(Path(path), format)):
+        for some in _batches(replace(message, user=user) for message in read_chats(Path(path), format)):
             results = capture(some, self._room)
             total += len(results)
             captured += sum(bool(one.episodes) for one in results)
@@ -83,29 +94,36 @@ class Sessions:
 
     # --- look back -------------------------------------------------------------------------------------------------
 
-    def list(self, *, limit: int = 50, skip: int = 0) -> Sequence[Session]:
-        """Sessions, the one spoken in last first."""
-        return self._room.store.sessions.page(limit=limit, skip=skip)
+    def list(self, *, limit: int = 50, skip: int = 0, user: str | None = None) -> Sequence[Session]:
+        """Sessions in which that user, or nobody in particular, said something; the one spoken in last first."""
+        return self._room.sessions.page(limit=limit, skip=skip, user=user)
 
-    def get(self, id: str) -> Session:
-        found = self._room.store.sessions.get(id)
+    def get(self, id: str, *, user: str | None = None) -> Session:
+        found = self._room.sessions.get(id, user=user)
         if found is None:
             raise SessionNotFound(id)
         return found
 
-    def episodes(self, id: str, *, limit: int = 1_000) -> tuple[Memory, ...]:
-        """What was said in a session, by event time; the last `limit` of it."""
-        self.get(id)
-        return tuple(self._room.store.sessions.latest(id, limit=limit))
+    def episodes(self, id: str, *, limit: int = 1_000, user: str | None = None) -> tuple[Memory, ...]:
+        """What was said in a session that a user may see, by event time; the last `limit` of it."""
+        self.get(id, user=user)
+        return tuple(self._room.sessions.latest(id, limit=limit, user=user))
 
-    def facts(self, *, session: str | None = None, filter: Filter | None = None, limit: int = 50) -> tuple[Memory, ...]:
-        """Facts, newest first; those drawn from one session when it is named."""
-        from dataclasses import replace
-
+    def facts(
+        self,
+        *,
+        session: str | None = None,
+        filter: Filter | None = None,
+        limit: int = 50,
+        user: str | None = None,
+    ) -> tuple[Memory, ...]:
+        """Facts that a user may see, newest first; those drawn from one session when it is named."""
         asked = replace(filter or Filter(), kinds=frozenset({Kind.FACT}))
+        if user is not None:
+            asked = replace(asked, user=user)
         if session is not None:
             asked = replace(asked, sessions=frozenset({session}))
-        return self._room.store.memories.page(asked, limit=limit).memories
+        return self._room.reader.list(asked, limit=limit).memories
 
     # --- consolidate and give context --------------------------------------------------------------------------------
 
@@ -113,17 +131,22 @@ class Sessions:
         """Draw the facts of one session now, or of every one that is queued."""
         from recollect.dialogue.consolidate import consolidate
 
-        store = self._room.store
-        ids = [id] if id is not None else [one.id for one in store.sessions.pending(queued=True)]
+        ids = [id] if id is not None else [one.id for one in self._room.sessions.pending(queued=True)]
         return tuple(consolidate(one, self._room) for one in ids)
 
     def context(
-        self, prompt: str, *, session: str | None = None, k: int = CONTEXT_FACTS, kinds: frozenset[str] = CONTEXT_KINDS
+        self,
+        prompt: str,
+        *,
+        session: str | None = None,
+        k: int = CONTEXT_FACTS,
+        kinds: frozenset[str] = CONTEXT_KINDS,
+        user: str | None = None,
     ) -> Briefing:
         """One fenced block for the next call: facts of other sessions that bear on it, and the last reflection."""
         if self._provider is None:
             self._provider = ContextProvider(self._room)
-        return self._provider.context(prompt, session=session, k=k, kinds=kinds)
+        return self._provider.context(prompt, session=session, k=k, kinds=kinds, user=user)
 
     def reflection(self) -> Memory | None:
         """The latest reflection."""
@@ -133,15 +156,17 @@ class Sessions:
 
     # --- entities --------------------------------------------------------------------------------------------------
 
-    def entities(self, *, type: str | None = None, limit: int = 50, skip: int = 0) -> Sequence[Entity]:
-        """Who and what is spoken of, the most mentioned first."""
-        return self._room.store.entities.page(type=type, limit=limit, skip=skip)
+    def entities(
+        self, *, type: str | None = None, limit: int = 50, skip: int = 0, user: str | None = None
+    ) -> Sequence[Entity]:
+        """Who and what is spoken of in what a user may see, the most mentioned first."""
+        return self._room.entities.page(type=type, limit=limit, skip=skip, user=user)
 
-    def entity(self, name: str, *, type: str | None = None, limit: int = 20) -> Profile:
-        """All that is known of one entity, by name, alias or id."""
+    def entity(self, name: str, *, type: str | None = None, limit: int = 20, user: str | None = None) -> Profile:
+        """All that a user may know of one entity, by name, alias or id."""
         from recollect.dialogue.people import read_profile
 
-        return read_profile(name, self._room, type=type, limit=limit)
+        return read_profile(name, self._room, type=type, limit=limit, user=user)
 
     def merge_entities(self, keep: str, other: str, *, why: str = "") -> Entity:
         """Two names for one."""
@@ -157,11 +182,11 @@ class Sessions:
 
     # --- tools -----------------------------------------------------------------------------------------------------
 
-    def tools(self) -> tuple[Tool, ...]:
-        """What an assistant may call, as functions with schemas."""
+    def tools(self, *, user: str | None = None) -> tuple[Tool, ...]:
+        """What an assistant may call for one user, as functions with schemas."""
         from recollect.dialogue.tools import agent_tools
 
-        return agent_tools(lambda: self._room)
+        return agent_tools(lambda: self._room, user=user)
 
     def consolidator_tools(self) -> tuple[Tool, ...]:
         """What a consolidating agent may call. Not for the assistant."""
@@ -180,11 +205,17 @@ class ContextProvider:
         self._reflection: tuple[int, Memory | None] | None = None
 
     def context(
-        self, prompt: str, *, session: str | None = None, k: int = CONTEXT_FACTS, kinds: frozenset[str] = CONTEXT_KINDS
+        self,
+        prompt: str,
+        *,
+        session: str | None = None,
+        k: int = CONTEXT_FACTS,
+        kinds: frozenset[str] = CONTEXT_KINDS,
+        user: str | None = None,
     ) -> Briefing:
         """The block for one prompt: the same facts always stand in the same order, so that prompt caches stay warm."""
-        filter = Filter(kinds=kinds, except_sessions=frozenset({session} if session else ()))
-        found = recall(Query(prompt, k=k, filter=filter, explicit=False), self._room.senses, now=self._room.clock())
+        filter = Filter(kinds=kinds, except_sessions=frozenset({session} if session else ()), user=user)
+        found = self._room.reader.recall(Query(prompt, k=k, filter=filter, explicit=False))
         hits = sorted(found.hits, key=lambda hit: (hit.memory.happened_at, hit.id))
         if reflection := self._latest():
             hits.append(as_hit(reflection, reflection.confidence, because="the latest reflection"))
@@ -193,7 +224,7 @@ class ContextProvider:
 
     def _latest(self) -> Memory | None:
         """From the cache, unless a reflection was written or withdrawn since."""
-        count = self._room.store.memories.count(Filter(kinds=frozenset({Kind.REFLECTION})))
+        count = self._room.reader.count(Filter(kinds=frozenset({Kind.REFLECTION})))
         if self._reflection is None or self._reflection[0] != count:
             self._reflection = (count, latest_reflection(self._room))
         return self._reflection[1]

@@ -39,7 +39,7 @@ from recollect.privacy.fence import defuse
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """The facts of one page and, where somebody judged, which stored facts each of them closes."""
+    """The facts that one user's episodes of a page hold and, where somebody judged, which stored facts each closes."""
 
     facts: Sequence[Extracted]
     replaces: Mapping[str, Sequence[MemoryId]] | None = None
@@ -49,13 +49,13 @@ class Drawn:
 class FactDrawer(Protocol):
     """Draws facts from a page of episodes. Reads the store, writes nothing."""
 
-    def draw(self, episodes: Sequence[Memory], session: str) -> Drawn: ...
+    def draw(self, episodes: Sequence[Memory], session: str, user: str | None) -> Drawn: ...
 
 
 class RuleDrawer:
     """Draws facts by rule; conflicts are settled by slot and plain disagreement."""
 
-    def draw(self, episodes: Sequence[Memory], session: str) -> Drawn:
+    def draw(self, episodes: Sequence[Memory], session: str, user: str | None) -> Drawn:
         return Drawn(extract_facts(episodes))
 
 
@@ -80,23 +80,22 @@ def choose_drawer(room: DialogueContext, session: str) -> FactDrawer:
 
 def consolidate(id: str, room: DialogueContext, *, budget: WorkBudget | None = None) -> Consolidated:
     """Draw the facts of one session, from where it was left, as far as the budget goes."""
-    session = room.store.sessions.get(id)
+    session = room.sessions.get(id)
     if session is None:
         raise SessionNotFound(id)
-    done, reader = Consolidated(id), choose_drawer(room, id)
+    done, drawer = Consolidated(id), choose_drawer(room, id)
     budget = budget or WorkBudget()
     while not done.finished and budget.allows():
-        page = room.store.sessions.episodes(id, after=session.cursor, limit=PAGE)
+        page = room.sessions.episodes(id, after=session.cursor, limit=PAGE)
         if page:
-            episodes = [memory for _, memory in page]
-            drawn = _drawn(reader, episodes, id)
-            done.notes += drawn.notes
+            drawn = _draw_page([memory for _, memory in page], drawer, id)
+            done.notes += [note for part in drawn.values() for note in part.notes]
             if _save_page(session, page[-1][0], drawn, room, done):
                 done.episodes += len(page)
             budget.take(len(page))
         else:
             done.finished = _finish(id, room)
-        fresh = room.store.sessions.get(id)
+        fresh = room.sessions.get(id)
         if fresh is None or (not page and not done.finished and fresh.consolidated_at is not None):
             done.finished = fresh is not None  # another process came to the end first
             break
@@ -104,25 +103,36 @@ def consolidate(id: str, room: DialogueContext, *, budget: WorkBudget | None = N
     return done
 
 
-def _drawn(reader: FactDrawer, episodes: Sequence[Memory], session: str) -> Drawn:
-    """A page that a model cannot make sense of is read by rule, so that it never blocks its session."""
-    try:
-        return reader.draw(episodes, session)
-    except ModelWrong as error:
-        return Drawn(extract_facts(episodes), notes=(f"{session}: {error} Read by rule instead.",))
+def _draw_page(episodes: Sequence[Memory], drawer: FactDrawer, session: str) -> dict[str | None, Drawn]:
+    """The facts of a page, each user's by themselves. A page that a model cannot make sense of is read by rule, so that
+    it never blocks its session."""
+    by_user: dict[str | None, list[Memory]] = {}
+    for episode in episodes:
+        by_user.setdefault(episode.user, []).append(episode)
+    drawn: dict[str | None, Drawn] = {}
+    for user, said in by_user.items():
+        try:
+            drawn[user] = drawer.draw(said, session, user)
+        except ModelWrong as error:
+            drawn[user] = Drawn(extract_facts(said), notes=(f"{session}: {error} Read by rule instead.",))
+    return drawn
 
 
-def _save_page(session: Session, last: int, drawn: Drawn, room: DialogueContext, done: Consolidated) -> bool:
-    with room.store.engine.write():
-        if not room.store.sessions.advance(session, to=last):
+def _save_page(
+    session: Session, last: int, drawn: Mapping[str | None, Drawn], room: DialogueContext, done: Consolidated
+) -> bool:
+    with room.writer.transaction():
+        if not room.sessions.advance(session, to=last):
             return False
-        done.saved = done.saved.plus(save_facts(drawn.facts, room, session=session.id, replaces=drawn.replaces))
+        for user, part in drawn.items():
+            saved = save_facts(part.facts, room, session=session.id, user=user, replaces=part.replaces)
+            done.saved = done.saved.plus(saved)
     return True
 
 
 def _finish(id: str, room: DialogueContext) -> bool:
-    with room.store.engine.write():
-        return room.store.sessions.finish(id, at=room.now())
+    with room.writer.transaction():
+        return room.sessions.finish(id, at=room.writer.now())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +143,7 @@ class ConsolidateChore:
     name: str = "consolidate"
 
     def plan(self, now: datetime, *, due: bool) -> Plan:
-        pending = self.room.store.sessions.pending(queued=not due)
+        pending = self.room.sessions.pending(queued=not due)
         steps = tuple(Step(one.id, f"{one.state}, {one.episodes} episodes") for one in pending)
         return Plan(self.name, steps, len(steps))
 
@@ -222,7 +232,7 @@ class ModelDrawer:
         self._room = room
         self._model = model
 
-    def draw(self, episodes: Sequence[Memory], session: str) -> Drawn:
+    def draw(self, episodes: Sequence[Memory], session: str, user: str | None) -> Drawn:
         if not any(is_person(one.source_role) for one in episodes):
             return Drawn(())
         answer = self._model.object(
@@ -232,11 +242,11 @@ class ModelDrawer:
         facts = [fact for one in told if (fact := _grounded(one, episodes)) is not None]
         dropped = len(answer.value["facts"]) - len(facts)
         notes = (f"{session}: {dropped} fact(s) of the model had no evidence and were dropped.",) if dropped else ()
-        return Drawn(facts, self._judged(facts), notes)
+        return Drawn(facts, self._judged(facts, user), notes)
 
-    def _judged(self, facts: Sequence[Extracted]) -> dict[str, list[MemoryId]]:
+    def _judged(self, facts: Sequence[Extracted], user: str | None) -> dict[str, list[MemoryId]]:
         """Which open facts each new one replaces, by the model's word, among those it was shown."""
-        near = [self._near(fact) for fact in facts]
+        near = [self._near(fact, user) for fact in facts]
         old = list({one.id: one for some in near for one in some}.values())
         if not old:
             return {}
@@ -257,8 +267,8 @@ class ModelDrawer:
                 verdict[facts[new].content].append(old[stored].id)
         return verdict
 
-    def _near(self, fact: Extracted) -> list[Memory]:
-        found = [one for one in find_candidates(fact.content, self._room) if one.status in OPEN]
+    def _near(self, fact: Extracted, user: str | None) -> list[Memory]:
+        found = [one for one in find_candidates(fact.content, self._room, user=user) if one.status in OPEN]
         return [one for one in found if _NEAR <= likeness(fact.content, one.content) < 1][:_SHOWN]
 
 

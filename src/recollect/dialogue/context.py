@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from recollect.core.instants import whole_ms
-from recollect.core.ports import Clock, Identity
+from recollect.core.entities import EntityId, Mention
 from recollect.entities.finders import Pipeline
+from recollect.entities.registry import link_entities
 from recollect.models.port import Model
-from recollect.recall.reader import RetrievalContext
-from recollect.remember.act import ActContext
-from recollect.store.store import Store
+from recollect.recall.reader import Reader
+from recollect.remember.writer import Writer
+from recollect.store.entities import Entities
+from recollect.store.sessions import Sessions
 
 # --- episodes ---
 PART = 200_000  # characters of one episode; a longer message is kept in several, none of it lost
@@ -54,18 +56,16 @@ MODEL_READS = 6_000  # characters of one episode that a model is shown
 class DialogueContext:
     """Everything a part of the room may need. Cheap to make: models and finders load when first asked."""
 
-    store: Store
-    senses: RetrievalContext
-    clock: Clock
-    identity: Identity
-    actor: str
+    reader: Reader
+    writer: Writer
+    sessions: Sessions  # the room's own tables
+    entities: Entities
     finders: Pipeline = field(default_factory=Pipeline)
     model: Model | None = None
 
-    def now(self) -> datetime:
-        """The time to the millisecond, which is what the store keeps."""
-        return whole_ms(self.clock())
-
-    def hand(self, why: str = "", *, actor: str | None = None) -> ActContext:
-        at = self.now()
-        return ActContext(actor or self.actor, at, self.identity("act", at), why)
+    def link(self, mentions: Sequence[Sequence[Mention]]) -> list[tuple[EntityId, ...]]:
+        """The entities of each text's mentions. Runs inside a transaction."""
+        writer = self.writer
+        return link_entities(
+            mentions, self.entities, project=writer.project, now=writer.now(), identity=writer.identity
+        )

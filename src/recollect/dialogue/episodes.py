@@ -22,10 +22,8 @@ from recollect.core.instants import whole_ms
 from recollect.core.scope import Scope, Source
 from recollect.core.text import clean, require_storable
 from recollect.dialogue.context import PART, ROLE_NAME, SESSION_NAME, DialogueContext
-from recollect.entities.registry import link_entities
 from recollect.privacy.fence import own_words
 from recollect.privacy.scan import redact
-from recollect.remember.remember import remember
 
 EMPTY = "there is no visible text in it"
 INJECTED = "it holds nothing but memories we injected"
@@ -42,6 +40,7 @@ class Message:
     role: str = "user"
     at: datetime | None = None  # None: now
     id: str | None = None
+    user: str | None = None  # the one user of an assistant it belongs to
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class _Said:
 
 def capture(messages: Sequence[Message], room: DialogueContext) -> list[Captured]:
     """Keep some messages in one durable write. Each answer says what became of its message."""
-    now = room.now()
+    now = room.writer.now()
     said = [_read_message(place, message, now) for place, message in enumerate(messages)]
     try:
         return _keep(said, room, now)
@@ -94,7 +93,7 @@ def _read_message(place: int, message: Message, now: datetime) -> _Said:
     own = own_words(require_storable(message.text, "text"))
     text = clean(own)[0]
     left_out = "" if text else INJECTED if clean(message.text)[0] else EMPTY
-    told = Message(text, session, role, at, message.id)
+    told = replace(message, text=text, session=session, role=role, at=at)
     return _Said(place, told, at, _key(told, given=message), _parts(text), left_out)
 
 
@@ -103,7 +102,8 @@ def _key(told: Message, *, given: Message) -> str:
     if given.id is None and given.at is None:
         return ""
     which = [given.id] if given.id is not None else [told.role, str(told.at), told.text]
-    return blake2b("\0".join([told.session, *which]).encode(), digest_size=12).hexdigest()
+    whose = [] if told.user is None else ["user", told.user]
+    return blake2b("\0".join([told.session, *which, *whose]).encode(), digest_size=12).hexdigest()
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -119,21 +119,12 @@ def _parts(text: str) -> tuple[str, ...]:
 
 def _keep(said: Sequence[_Said], room: DialogueContext, now: datetime) -> list[Captured]:
     found = {one.place: [room.finders.find(redact(part).text) for part in one.parts] for one in said}
-    store = room.store
-    with store.engine.write():
-        known = store.memories.carried("message", [one.key for one in said if one.key])
+    with room.writer.transaction():
+        known = room.reader.carried("message", [one.key for one in said if one.key])
         fresh = _fresh(said, known)
-        names = [mentions for one in fresh for mentions in found[one.place]]
-        linked = link_entities(names, store, now=now, identity=room.identity)
+        linked = room.link([mentions for one in fresh for mentions in found[one.place]])
         drafts = [draft for one in fresh for draft in _drafts(one)]
-        drafts = [_with(draft, ids) for draft, ids in zip(drafts, linked, strict=True)]
-        receipts = remember(
-            drafts,
-            store,
-            now=now,
-            identity=room.identity,
-            actor=room.actor,
-        )
+        receipts = room.writer.remember([_with(draft, ids) for draft, ids in zip(drafts, linked, strict=True)])
         _register(fresh, room, now)
     kept = iter(receipts)
     taken = {one.place: [next(kept) for _ in one.parts] for one in fresh}
@@ -167,6 +158,7 @@ def _drafts(said: _Said) -> list[Draft]:
             source=Source.MCP_AUTO,
             scope=Scope.GLOBAL,
             session=said.message.session,
+            user=said.message.user,
             source_role=said.message.role,
             event_at=said.at,
             confidence=1.0,
@@ -185,8 +177,8 @@ def _register(fresh: Sequence[_Said], room: DialogueContext, now: datetime) -> N
     """Sessions are known with their first message; a new one queues the open ones before it."""
     for session in dict.fromkeys(one.message.session for one in fresh):
         last = max(one.at for one in fresh if one.message.session == session)
-        if room.store.sessions.touch(session, seen=now, last=last):
-            room.store.sessions.queue_others(session, at=now)
+        if room.sessions.touch(session, seen=now, last=last):
+            room.sessions.queue_others(session, at=now)
 
 
 def _name(given: str, field: str, limit: int) -> str:

@@ -17,19 +17,14 @@ from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.likeness import jaccard, overlap
-from recollect.core.query import Filter, Query
+from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
 from recollect.core.text import fingerprint, words
 from recollect.dialogue.context import CANDIDATES, LOST, REJECTED_SAME, SAME, DialogueContext
 from recollect.dialogue.extract import LASTING, Extracted
-from recollect.entities.registry import link_entities
 from recollect.privacy.scan import redact
-from recollect.recall.question import read
-from recollect.recall.recipes import PLAIN_COLUMNS
-from recollect.remember import acts
 from recollect.remember.contradiction import WORDING, Judge, score_wording
-from recollect.remember.remember import remember
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 ACTOR = "consolidation"
@@ -59,28 +54,30 @@ def save_facts(
     room: DialogueContext,
     *,
     session: str | None,
+    user: str | None = None,
     replaces: Mapping[str, Sequence[MemoryId]] | None = None,
     source: Source = Source.MCP_AUTO,
 ) -> Saved:
-    """Save facts in the order of their events. `replaces` names, by content, what a judge says a fact closes."""
+    """Save facts of one user, or of nobody in particular, in the order of their events. They are compared with that
+    user's facts only. `replaces` names, by content, what a judge says a fact closes."""
     saved = Saved()
     for fact in _merge_same_words(facts):
-        _save(fact, room, session, saved, (replaces or {}).get(fact.content), source)
+        _save(fact, room, session, user, saved, (replaces or {}).get(fact.content), source)
     return saved
 
 
-def find_candidates(content: str, room: DialogueContext, *, limit: int = CANDIDATES) -> list[Memory]:
-    """Stored facts, whatever became of them, that share the most words with a statement."""
-    store = room.store
-    best = store.words.matching(read(Query(content)), _EVERY, weights=PLAIN_COLUMNS, limit=limit)
-    return list(store.memories.get_many([one.id for one in best]).memories)
+def find_candidates(content: str, room: DialogueContext, *, user: str | None, limit: int = CANDIDATES) -> list[Memory]:
+    """Stored facts of a user, whatever became of them, that share the most words with a statement. What is nobody's in
+    particular is not theirs: a user's word neither closes it nor becomes its evidence."""
+    found = room.reader.sharing_words(content, replace(_EVERY, user=user), limit=limit)
+    return [fact for fact in found if fact.user == user]
 
 
-def find_rivals(fact: Extracted, room: DialogueContext) -> list[Memory]:
+def find_rivals(fact: Extracted, room: DialogueContext, *, user: str | None) -> list[Memory]:
     """Open facts that a fact may close: those that fill the same slot, and those it disagrees with in so many words."""
-    slotted = list(_in_slot(fact, room))
+    slotted = _in_slot(fact, room, user)
     known = {one.id for one in slotted}
-    near = [one for one in find_candidates(fact.content, room) if one.status in OPEN and one.id not in known]
+    near = [one for one in find_candidates(fact.content, room, user=user) if one.status in OPEN and one.id not in known]
     alike = [
         one
         for one in near
@@ -106,24 +103,25 @@ def _save(
     fact: Extracted,
     room: DialogueContext,
     session: str | None,
+    user: str | None,
     saved: Saved,
     judged: Sequence[MemoryId] | None,
     source: Source,
 ) -> None:
-    near = find_candidates(fact.content, room)
+    near = find_candidates(fact.content, room, user=user)
     twin = _twin(fact, near, room)
     if twin is not None:
         if twin.status is Status.REJECTED:
             saved.refused += 1
         elif twin.status in OPEN:
-            _said_again(twin, fact, room, session)
+            room.writer.cite(twin.id, fact.episodes, session=session, actor=ACTOR)
             saved.known.append(twin.id)
         else:
             saved.known.append(twin.id)
         return
-    closes = _find_closed(fact, room, judged)
+    closes = _find_closed(fact, room, user, judged)
     try:
-        added = _add(fact, room, session, source)
+        added = _add(fact, room, session, user, source)
     except Tombstoned:
         saved.refused += 1
         return
@@ -143,7 +141,7 @@ def _twin(fact: Extracted, near: Sequence[Memory], room: DialogueContext) -> Mem
         ):
             evidence = {
                 link_entities.target
-                for link_entities in room.store.links.from_(one.id)
+                for link_entities in room.reader.links_of(one.id)
                 if link_entities.relation is Relation.DERIVED_FROM
             }
             if evidence & set(fact.episodes):
@@ -158,14 +156,17 @@ def _fills_anew(fact: Extracted, known: Memory) -> bool:
     )
 
 
-def _find_closed(fact: Extracted, room: DialogueContext, judged: Sequence[MemoryId] | None) -> list[Memory]:
+def _find_closed(
+    fact: Extracted, room: DialogueContext, user: str | None, judged: Sequence[MemoryId] | None
+) -> list[Memory]:
     """The open facts that this one and they cannot both hold. A judge's word counts; without one, the slot and the
     plain disagreement of two lasting statements do, and so does a running total. Two events close nothing."""
     if judged is not None:
-        return [one for one in room.store.memories.get_many(list(judged)).memories if one.status in OPEN]
+        named = room.reader.get_many(list(judged)).memories
+        return [one for one in named if one.status in OPEN and one.user == user]
     return [
         one
-        for one in find_rivals(fact, room)
+        for one in find_rivals(fact, room, user=user)
         if one.attributes.get("slot") == fact.slot != ""
         or (fact.sort in LASTING and _sort(one) in LASTING)
         or counts_on(fact.content, one.content)
@@ -176,26 +177,26 @@ def _sort(memory: Memory) -> str:
     return next((tag for tag in memory.tags if tag in LASTING), "")
 
 
-def _in_slot(fact: Extracted, room: DialogueContext) -> list[Memory]:
+def _in_slot(fact: Extracted, room: DialogueContext, user: str | None) -> list[Memory]:
     if not fact.slot:
         return []
-    return [one for one in room.store.memories.having("slot", [fact.slot]) if one.status in OPEN]
+    return [one for one in room.reader.having("slot", [fact.slot]) if one.status in OPEN and one.user == user]
 
 
 def _same_speaker(one: str, other: str) -> bool:
     return one.partition(":")[0] == other.partition(":")[0]
 
 
-def _add(fact: Extracted, room: DialogueContext, session: str | None, source: Source) -> Memory:
-    now = room.now()
+def _add(fact: Extracted, room: DialogueContext, session: str | None, user: str | None, source: Source) -> Memory:
     mentions = room.finders.find(redact(fact.content).text)
-    entities = link_entities([mentions], room.store, now=now, identity=room.identity)[0]
+    entities = room.link([mentions])[0]
     draft = Draft(
         fact.content,
         kind=Kind.FACT,
         source=source,
         confidence=fact.confidence,
         session=session,
+        user=user,
         event_at=fact.event_at,
         tags=(fact.sort,),
         entities=entities,
@@ -204,30 +205,15 @@ def _add(fact: Extracted, room: DialogueContext, session: str | None, source: So
         why="drawn from what was said",
         skip_conflict_check=True,
     )
-    receipts = remember(
-        [draft],
-        room.store,
-        now=now,
-        identity=room.identity,
-        actor=ACTOR,
-    )
-    return receipts[0].memory
-
-
-def _said_again(known: Memory, fact: Extracted, room: DialogueContext, session: str | None) -> None:
-    """A repeated fact gains its new evidence, and is as fresh as its last saying."""
-    hand = room.hand("said again", actor=ACTOR)
-    acts.cite(room.store, known.id, hand, sources=fact.episodes, session=session)
+    return room.writer.remember([draft], actor=ACTOR)[0].memory
 
 
 def _close(old: Memory, new: Memory, room: DialogueContext) -> MemoryId:
     """Of two facts that cannot both hold, the later one stays, in whichever order they arrived."""
-    hand = room.hand("another fact took its place", actor=ACTOR)
     stays, goes = (new, old) if new.happened_at >= old.happened_at else (old, new)
-    current = room.store.memories.get(goes.id)
-    if current.status not in OPEN:
-        return goes.id
-    acts.supersede(room.store, goes.id, hand, by=stays, until=stays.happened_at, confidence=LOST)
+    if room.reader.get(goes.id).status in OPEN:
+        because = "another fact took its place"
+        room.writer.supersede(goes.id, by=stays, until=stays.happened_at, confidence=LOST, why=because, actor=ACTOR)
     return goes.id
 
 

@@ -6,22 +6,17 @@ A merge only points one entity at the other, so that splitting takes it back wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
 from recollect.core.errors import AmbiguousEntity, BudgetSpent, EntityNotFound, InvalidField, ModelDown, ModelWrong
-from recollect.core.log import Action, Change
+from recollect.core.query import ANY_USER
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, choose
 from recollect.core.text import clean, require_storable
 from recollect.dialogue.context import ENRICH_BATCH, ENRICH_FEW, ENRICH_KINDS, DialogueContext
-from recollect.entities.registry import link_entities
-from recollect.remember import acts
-from recollect.remember.changes import Changes
 
 _MOST_MOVED = 10_000  # memories looked at when an alias becomes an entity of its own
 
@@ -35,14 +30,18 @@ class Profile:
     memories: tuple[Memory, ...]
 
 
-def find_entity(given: str, room: DialogueContext, *, type: str | None = None) -> Entity:
-    """The one entity that goes by a name or id; what it was merged into when it was."""
-    store = room.store
+def find_entity(given: str, room: DialogueContext, *, type: str | None = None, user: str | None = ANY_USER) -> Entity:
+    """The one entity that goes by a name or id; what it was merged into when it was. For a user, only an entity that a
+    memory they may see mentions exists."""
     if given.startswith("ent_"):
-        return _root(store.entities.get(given), room)
+        root = _root(room.entities.get(given), room, user)
+        if root is None:
+            raise EntityNotFound(given)
+        return root
     wanted = None if type is None else choose(EntityType, type, "type")
-    found = store.entities.named([entity_key(given)]).get(entity_key(given), [])
-    roots = {root.id: root for one in found for root in [_root(one, room)] if wanted in (None, root.type)}
+    found = room.entities.named([entity_key(given)]).get(entity_key(given), [])
+    known = [root for one in found if (root := _root(one, room, user)) is not None]
+    roots = {root.id: root for root in known if wanted in (None, root.type)}
     if not roots:
         raise EntityNotFound(given)
     if len(roots) > 1:
@@ -50,12 +49,14 @@ def find_entity(given: str, room: DialogueContext, *, type: str | None = None) -
     return next(iter(roots.values()))
 
 
-def read_profile(given: str, room: DialogueContext, *, type: str | None = None, limit: int = 20) -> Profile:
-    """All that is known of an entity."""
-    entity = find_entity(given, room, type=type)
-    group = room.store.entities.group([entity.id])
+def read_profile(
+    given: str, room: DialogueContext, *, type: str | None = None, limit: int = 20, user: str | None = None
+) -> Profile:
+    """All that a user may know of an entity."""
+    entity = find_entity(given, room, type=type, user=user)
+    group = room.entities.group([entity.id])
     merged = tuple(one for one in group if one.id != entity.id)
-    return Profile(entity, merged, tuple(_memories([one.id for one in group], room)[:limit]))
+    return Profile(entity, merged, tuple(_memories([one.id for one in group], room, user)[:limit]))
 
 
 def merge_entities(keep: str, other: str, room: DialogueContext, *, why: str = "") -> Entity:
@@ -63,34 +64,42 @@ def merge_entities(keep: str, other: str, room: DialogueContext, *, why: str = "
     one, two = find_entity(keep, room), find_entity(other, room)
     if one.id == two.id:
         raise InvalidField("entity", f"{keep!r} and {other!r} are one already")
-    store = room.store
-    with store.engine.write():
-        moved = [each.having(merged_into=one.id) for each in store.entities.group([two.id])]
+    with room.writer.transaction():
+        moved = [each.having(merged_into=one.id) for each in room.entities.group([two.id])]
         names = [name for each in moved for name in (each.name, *each.aliases)]
         kept = one.having(aliases=tuple(dict.fromkeys([*one.aliases, *(n for n in names if n != one.name)])))
-        told = ({"entity": two.id}, {"merged_into": one.id})
-        _put("merge_entity", [kept, *moved], *told, why or f"{two.name} is {one.name}", room)
-    return store.entities.get(one.id)
+        room.writer.put_entities(
+            "merge_entity",
+            [kept, *moved],
+            why=why or f"{two.name} is {one.name}",
+            before={"entity": two.id},
+            after={"merged_into": one.id},
+        )
+    return room.entities.get(one.id)
 
 
 def split_entity(given: str, alias: str, room: DialogueContext, *, why: str = "") -> Entity:
     """One name for two: what goes by `alias` is an entity of its own from now on, with the memories that name it."""
     whole, key = find_entity(given, room), entity_key(alias)
-    store = room.store
     if key == entity_key(whole.name) or key not in {entity_key(name) for name in whole.aliases}:
         raise InvalidField(
             "alias", f"{whole.name} does not also go by {alias!r}", hint=f"`recollect entity show {given!r}`."
         )
-    with store.engine.write():
-        inside = [one for one in store.entities.group([whole.id]) if one.id != whole.id and entity_key(one.name) == key]
+    with room.writer.transaction():
+        inside = [one for one in room.entities.group([whole.id]) if one.id != whole.id and entity_key(one.name) == key]
         own = inside[0].having(merged_into=None) if inside else _made(alias, whole, room)
         freed = {entity_key(name) for name in (own.name, *own.aliases)}
         rest = whole.having(aliases=tuple(name for name in whole.aliases if entity_key(name) not in freed))
         if not inside:
             _move(whole, own, key, room)
-        told = ({"entity": whole.id}, {"entity": own.id})
-        _put("split_entity", [rest, own], *told, why or f"{own.name} is not {whole.name}", room)
-    return store.entities.get(own.id)
+        room.writer.put_entities(
+            "split_entity",
+            [rest, own],
+            why=why or f"{own.name} is not {whole.name}",
+            before={"entity": whole.id},
+            after={"entity": own.id},
+        )
+    return room.entities.get(own.id)
 
 
 def describe_entity(given: str, summary: str, room: DialogueContext, *, type: str | None = None) -> Entity:
@@ -98,30 +107,27 @@ def describe_entity(given: str, summary: str, room: DialogueContext, *, type: st
     entity = find_entity(given, room)
     text = clean(require_storable(summary, "summary"))[0]
     chosen = entity.type if type is None else choose(EntityType, type, "type")
-    with room.store.engine.write():
-        changes = Changes(room.store, room.hand("described"))
-        changes.put_entities("annotate", [entity.having(summary=text, type=chosen)])
-        changes.write()
-    return room.store.entities.get(entity.id)
+    room.writer.put_entities("annotate", [entity.having(summary=text, type=chosen)], why="described")
+    return room.entities.get(entity.id)
 
 
-def _root(entity: Entity, room: DialogueContext) -> Entity:
+def _root(entity: Entity, room: DialogueContext, user: str | None) -> Entity | None:
     seen = {entity.id}
     while entity.merged_into is not None and entity.merged_into not in seen:
         seen.add(entity.merged_into)
-        entity = room.store.entities.get(entity.merged_into)
-    return room.store.entities.get(entity.id)
+        entity = room.entities.get(entity.merged_into)
+    return room.entities.seen_by(user, entity.id)
 
 
-def _memories(ids: list[EntityId], room: DialogueContext) -> list[Memory]:
-    mentioning = room.store.memories.having("entity", ids, limit=_MOST_MOVED)
-    found = [one for one in mentioning if one.status in SHOWN]
+def _memories(ids: list[EntityId], room: DialogueContext, user: str | None = ANY_USER) -> list[Memory]:
+    mentioning = room.reader.having("entity", ids, limit=_MOST_MOVED)
+    found = [one for one in mentioning if one.status in SHOWN and (user == ANY_USER or one.user in (None, user))]
     return sorted(found, key=lambda one: (one.happened_at, one.id), reverse=True)
 
 
 def _made(alias: str, whole: Entity, room: DialogueContext) -> Entity:
-    now = room.now()
-    return Entity(EntityId(room.identity("ent", now)), whole.project, alias.strip(), whole.type, now)
+    now = room.writer.now()
+    return Entity(EntityId(room.writer.identity("ent", now)), whole.project, alias.strip(), whole.type, now)
 
 
 def _move(whole: Entity, own: Entity, key: str, room: DialogueContext) -> None:
@@ -131,21 +137,7 @@ def _move(whole: Entity, own: Entity, key: str, room: DialogueContext) -> None:
         text = memory.content.casefold()
         if key in text and whole.id in memory.entities:
             stays = [id for id in memory.entities if id != whole.id or main in text]
-            acts.annotate(room.store, memory.id, room.hand("entity split"), entities=(*stays, own.id))
-
-
-def _put(
-    action: Action,
-    entities: list[Entity],
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    why: str,
-    room: DialogueContext,
-) -> None:
-    changes = Changes(room.store, room.hand(why))
-    changes.put_entities(action, entities)
-    changes.note(Change(action, None, why, before, after))
-    changes.write()
+            room.writer.annotate(memory.id, entities=(*stays, own.id))
 
 
 # --- enrichment -----------------------------------------------------------------------------------------------------
@@ -182,29 +174,26 @@ class EnrichChore:
         return Done(self.name, looked, max(0, plan.total - looked), tuple(notes), {"entities": added})
 
     def _waiting(self) -> list[Memory]:
-        store = self.room.store
-        ids = store.entities.with_few(
+        ids = self.room.entities.with_few(
             kinds=ENRICH_KINDS,
             most=ENRICH_FEW,
             strategy=self.room.finders.names,
             limit=ENRICH_BATCH,
         )
-        return list(store.memories.get_many(ids).memories)
+        return list(self.room.reader.get_many(ids).memories)
 
     def _enriched(self, memory: Memory) -> int:
         """Search outside the transaction, write inside; how many entities were new."""
         mentions = self.room.finders.find(memory.content, "accurate")
-        store = self.room.store
-        with store.engine.write():
-            found = link_entities([mentions], store, now=self.room.now(), identity=self.room.identity)[0]
-            current = store.memories.get(memory.id)
+        with self.room.writer.transaction():
+            found = self.room.link([mentions])[0]
+            current = self.room.reader.get(memory.id)
             new = [id for id in found if id not in current.entities]
             if new:
-                hand = self.room.hand("entities found", actor="enrichment")
-                acts.annotate(store, memory.id, hand, entities=(*current.entities, *new))
-            store.entities.stamp([memory.id], strategy=self.room.finders.names, at=self.room.now())
+                self.room.writer.annotate(memory.id, actor="enrichment", entities=(*current.entities, *new))
+            self._stamp(memory)
         return len(new)
 
     def _stamp(self, memory: Memory) -> None:
-        with self.room.store.engine.write():
-            self.room.store.entities.stamp([memory.id], strategy=self.room.finders.names, at=self.room.now())
+        with self.room.writer.transaction():
+            self.room.entities.stamp([memory.id], strategy=self.room.finders.names, at=self.room.writer.now())

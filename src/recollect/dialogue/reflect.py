@@ -1,7 +1,8 @@
 """Reflection: once a week, what the week's facts amount to. Kept as a memory that never fades, cited, cached.
 
 With a language model it is written; without one it is composed from what the facts say of themselves: whom they were
-about, what was decided, what changed. Nothing is made up either way: both only see the facts and episodes of the week.
+about, what was decided, what changed. Nothing is made up either way: both only see the facts and episodes of the week,
+and none that belong to one user of an assistant: everybody is shown it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ from recollect.dialogue.context import (
 )
 from recollect.models.port import LanguageModel
 from recollect.privacy.fence import defuse
-from recollect.remember.remember import remember
 
 _PROMPT = Path(__file__).with_name("prompts") / "reflect.txt"
 _CITED = 50  # items a reflection cites
@@ -41,7 +41,7 @@ _SHORT = 120  # characters of a fact quoted in a composed one
 
 def latest_reflection(room: DialogueContext) -> Memory | None:
     """The last reflection that stands, if there is one."""
-    found = room.store.memories.page(Filter(kinds=frozenset({Kind.REFLECTION})), limit=1)
+    found = room.reader.list(Filter(kinds=frozenset({Kind.REFLECTION})), limit=1)
     return next(iter(found.memories), None)
 
 
@@ -64,7 +64,7 @@ class ReflectChore:
         return Plan(self.name, (Step("reflection", f"{len(facts)} facts in {REFLECT_OVER.days} days"),), 1)
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
-        now = self.room.now()
+        now = self.room.writer.now()
         facts = self._facts(now)
         others = self._recent(now, Kind.EPISODE, REFLECT_MOST - len(facts))
         text, notes = self._written(facts, others)
@@ -78,7 +78,7 @@ class ReflectChore:
             derived_from=[one.id for one in facts[:_CITED]],
             skip_conflict_check=True,
         )
-        receipt = remember([draft], self.room.store, now=now, identity=self.room.identity, actor="reflection")[0]
+        receipt = self.room.writer.remember([draft], actor="reflection")[0]
         budget.take()
         return Done(self.name, 1, 0, notes, {"reflection": receipt.id, "facts": len(facts)})
 
@@ -97,7 +97,7 @@ class ReflectChore:
         """What was written down in the last days, newest first."""
         if limit <= 0:
             return []
-        found = self.room.store.memories.page(Filter(kinds=frozenset({kind}), statuses=SHOWN), limit=limit)
+        found = self.room.reader.list(Filter(kinds=frozenset({kind}), statuses=SHOWN), limit=limit)
         return [one for one in found.memories if one.created_at > now - REFLECT_OVER]
 
 
@@ -117,7 +117,7 @@ def compose(facts: Sequence[Memory], room: DialogueContext) -> str:
     ids = Counter(entity for fact in facts for entity in fact.entities)
     named = [
         entity
-        for entity in room.store.entities.group(sorted(ids))
+        for entity in room.entities.group(sorted(ids))
         if entity.type in ("person", "project", "organization", "location")
     ]
     about = sorted(named, key=lambda entity: (-ids[entity.id], entity.name))[:_NAMED]
@@ -138,7 +138,7 @@ def compose(facts: Sequence[Memory], room: DialogueContext) -> str:
         said = [excerpt(fact.content, _SHORT) for fact in facts if sort in fact.tags][:_NAMED]
         if said:
             parts.append(f"{opening}: {' / '.join(said)}")
-    closed = room.store.memories.page(
+    closed = room.reader.list(
         Filter(kinds=frozenset({Kind.FACT}), statuses=frozenset({Status.SUPERSEDED}), since=first),
         limit=_NAMED,
     ).memories

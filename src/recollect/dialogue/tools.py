@@ -1,4 +1,5 @@
-"""What an agent may do with the memory, as plain functions with JSON schemas: six tools of an assistant, and six of
+"""What an agent may do with the memory, as plain functions whose schemas follow from their
+parameters: six tools of an assistant, and six of
 a consolidator, which are kept apart and never handed to the assistant.
 
 Every text that was remembered comes back inside a fence, so that a transcript of these calls teaches us nothing twice.
@@ -9,7 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NotRequired, TypedDict
 
 from recollect.core.drafts import Draft
 from recollect.core.errors import InvalidField, MemoryNotFound, SessionNotFound
@@ -17,28 +19,31 @@ from recollect.core.kinds import Kind
 from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Source
-from recollect.dialogue import facts as saving
+from recollect.core.sessions import Session
 from recollect.dialogue.context import FACTS_A_PAGE, LOST, PAGE, DialogueContext
 from recollect.dialogue.extract import Extracted
+from recollect.dialogue.facts import ACTOR, find_candidates, save_facts
 from recollect.dialogue.people import read_profile
-from recollect.models.schema import find_misfit
+from recollect.models.schema import find_misfit, parameters_of
 from recollect.privacy.fence import fence
 from recollect.recall.pack import as_hit
-from recollect.recall.reader import recall
-from recollect.remember import acts
-from recollect.remember.remember import correction, remember
 
-Arguments = Mapping[str, Any]
+_MAX_FOUND = 50  # memories of one search
+_TOLD_CONFIDENCE = 0.8  # of a fact that a consolidating agent drew
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
-    """A function an agent may call: its name, what it is for, what it takes, and the function."""
+    """A function an agent may call: its name, what it is for, and the function. What it takes follows from that."""
 
     name: str
     description: str
-    parameters: Mapping[str, Any]
-    function: Callable[[Arguments], Mapping[str, Any]]
+    function: Callable[..., Mapping[str, Any]]
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON schema of its arguments."""
+        return parameters_of(self.function)
 
     def __call__(self, **arguments: Any) -> Mapping[str, Any]:
         """Call it with checked arguments; what does not fit is an error that says why."""
@@ -46,100 +51,83 @@ class Tool:
         trouble = f"there is no {unknown[0]}" if unknown else find_misfit(arguments, self.parameters, "arguments")
         if trouble:
             raise InvalidField(self.name, trouble)
-        return self.function(arguments)
+        return self.function(**arguments)
 
 
-def _schema(required: Sequence[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
-    shape = {"type": "object", "properties": dict(properties), "required": list(required)}
-    return {**shape, "additionalProperties": False}
-
-
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "integer"}
-
-
-def agent_tools(room: Callable[[], DialogueContext]) -> tuple[Tool, ...]:
-    """The tools of an assistant. The room is asked for when one is called, not before."""
-    hands = _AgentHands(room)
+def agent_tools(room: Callable[[], DialogueContext], *, user: str | None = None) -> tuple[Tool, ...]:
+    """The tools of an assistant, for one of its users. The room is asked for when one is called, not before."""
+    tools = _AgentTools(room, user)
     return (
         Tool(
             "search_memory",
             "Find what is remembered about something. Use it before you say that you do not know.",
-            _schema(["query"], query=_TEXT, limit=_NUMBER, kind=_TEXT),
-            hands.search_memory,
+            tools.search_memory,
         ),
         Tool(
             "remember_fact",
             "Remember one fact about the user or the work, in one self-contained sentence.",
-            _schema(["content"], content=_TEXT, tags={"type": "array", "items": _TEXT}),
-            hands.remember_fact,
+            tools.remember_fact,
         ),
         Tool(
             "correct_fact",
             "Replace a remembered fact that is wrong or outdated. The old one is kept as history only.",
-            _schema(["id", "content"], id=_TEXT, content=_TEXT, why=_TEXT),
-            hands.correct_fact,
+            tools.correct_fact,
         ),
         Tool(
             "confirm_fact",
             "Note that the user confirmed a fact. It is then certain and does not fade.",
-            _schema(["id"], id=_TEXT),
-            hands.confirm_fact,
+            tools.confirm_fact,
         ),
-        Tool("memory_stats", "How much is remembered, by kind, and since when.", _schema(), hands.memory_stats),
+        Tool("memory_stats", "How much is remembered, by kind, and since when.", tools.memory_stats),
         Tool(
             "get_entity_info",
             "Everything remembered about a person, project, organization or place.",
-            _schema(["name"], name=_TEXT, type=_TEXT),
-            hands.get_entity_info,
+            tools.get_entity_info,
         ),
     )
 
 
-class _AgentHands:
-    def __init__(self, room: Callable[[], DialogueContext]) -> None:
+class _AgentTools:
+    def __init__(self, room: Callable[[], DialogueContext], user: str | None) -> None:
         self._enter = room
+        self._user = user
 
     @property
     def _room(self) -> DialogueContext:
         return self._enter()
 
-    def search_memory(self, given: Arguments) -> Mapping[str, Any]:
-        kinds = frozenset({given["kind"]}) if given.get("kind") else frozenset[str]()
-        for kind in kinds:
-            self._room.store.kinds.rule(kind)
-        limit = min(max(1, given.get("limit", 5)), 50)
-        query = Query(given["query"], k=limit, filter=Filter(kinds=kinds))
-        found = recall(query, self._room.senses, now=self._room.clock())
+    def search_memory(self, query: str, limit: int = 5, kind: str = "") -> Mapping[str, Any]:
+        filter = Filter(kinds=frozenset({kind} if kind else ()), user=self._user)
+        found = self._room.reader.recall(Query(query, k=min(max(1, limit), _MAX_FOUND), filter=filter), track=True)
         return {"memory": _fenced(found.hits), "ids": [hit.id for hit in found.hits], "notes": list(found.notes)}
 
-    def remember_fact(self, given: Arguments) -> Mapping[str, Any]:
-        draft = Draft(given["content"], kind=Kind.FACT, source=Source.AGENT_EXPLICIT, tags=given.get("tags", ()))
-        receipt = self._remember(draft)
+    def remember_fact(self, content: str, tags: Sequence[str] = ()) -> Mapping[str, Any]:
+        draft = Draft(content, kind=Kind.FACT, source=Source.AGENT_EXPLICIT, tags=tuple(tags), user=self._user)
+        receipt = self._room.writer.remember([draft])[0]
         return {"id": receipt.id, "verdict": receipt.verdict, "notes": list(receipt.notes)}
 
-    def correct_fact(self, given: Arguments) -> Mapping[str, Any]:
-        old = self._room.store.memories.get(self._room.store.memories.resolve(given["id"]))
-        receipt = self._remember(correction(old, given["content"], why=given.get("why", "")))
+    def correct_fact(self, id: str, content: str, why: str = "") -> Mapping[str, Any]:
+        old = self._seen(id)
+        receipt = self._room.writer.correct(old.id, content, why=why)
         return {"id": receipt.id, "superseded": old.id}
 
-    def confirm_fact(self, given: Arguments) -> Mapping[str, Any]:
-        memory = acts.confirm(self._room.store, given["id"], self._room.hand("confirmed through a tool"))
+    def confirm_fact(self, id: str) -> Mapping[str, Any]:
+        memory = self._room.writer.confirm(self._seen(id).id, why="confirmed through a tool")
         return {"id": memory.id, "confidence": memory.confidence}
 
-    def memory_stats(self, given: Arguments) -> Mapping[str, Any]:
-        store = self._room.store
-        counts = {str(rule.name): self._count(str(rule.name)) for rule in store.kinds}
-        newest = next(iter(store.memories.page(Filter(), limit=1).memories), None)
+    def memory_stats(self) -> Mapping[str, Any]:
+        room, reader = self._room, self._room.reader
+        counts = {str(rule.name): self._count(str(rule.name)) for rule in reader.kinds}
+        newest = next(iter(reader.list(Filter(user=self._user), limit=1).memories), None)
         return {
             "kinds": {kind: count for kind, count in counts.items() if count},
-            "sessions": store.sessions.tally(),
-            "entities": store.entities.tally(),
+            "sessions": room.sessions.tally(user=self._user),
+            "entities": room.entities.tally(user=self._user),
             "newest": None if newest is None else newest.created_at.isoformat(),
         }
 
-    def get_entity_info(self, given: Arguments) -> Mapping[str, Any]:
-        known = read_profile(given["name"], self._room, type=given.get("type"))
+    def get_entity_info(self, name: str, type: str | None = None) -> Mapping[str, Any]:
+        known = read_profile(name, self._room, type=type, user=self._user)
         hits = [as_hit(memory, memory.confidence) for memory in known.memories]
         return {
             "id": known.entity.id,
@@ -151,69 +139,60 @@ class _AgentHands:
             "memory": _fenced(hits),
         }
 
-    def _remember(self, draft: Draft) -> Any:
-        room = self._room
-        return remember([draft], room.store, now=room.now(), identity=room.identity, actor=room.actor)[0]
-
     def _count(self, kind: str) -> int:
-        return self._room.store.memories.count(Filter(kinds=frozenset({kind}), statuses=SHOWN))
+        return self._room.reader.count(Filter(kinds=frozenset({kind}), statuses=SHOWN, user=self._user))
+
+    def _seen(self, id: str) -> Memory:
+        """A memory that the user may see; another user's does not exist for them."""
+        memory = self._room.reader.get(id)
+        if memory.user not in (None, self._user):
+            raise MemoryNotFound(id)
+        return memory
 
 
 # --- the consolidator's --------------------------------------------------------------------------------------------
 
-_FACT = {
-    "type": "object",
-    "properties": {"content": _TEXT, "sort": _TEXT, "episodes": {"type": "array", "items": _TEXT}},
-    "required": ["content", "episodes"],
-}
+
+class _ToldFact(TypedDict):
+    content: str
+    sort: NotRequired[str]
+    episodes: Sequence[str]
 
 
 def consolidator_tools(room: DialogueContext) -> tuple[Tool, ...]:
-    """The tools of an agent that consolidates sessions. Not for the assistant."""
-    hands = _ConsolidatorHands(room)
-    session = _schema(["session"], session=_TEXT)
+    """The tools of an agent that consolidates sessions. Not for the assistant: it sees every user's."""
+    tools = _ConsolidatorTools(room)
     return (
-        Tool(
-            "is_session_consolidated", "Was this session consolidated already?", session, hands.is_session_consolidated
-        ),
+        Tool("is_session_consolidated", "Was this session consolidated already?", tools.is_session_consolidated),
         Tool(
             "get_episodes_for_consolidation",
             f"The next {PAGE} messages of a session after `after`; start with 0, go on with `next` until it is null.",
-            _schema(["session"], session=_TEXT, after=_NUMBER),
-            hands.get_episodes,
+            tools.get_episodes,
         ),
         Tool(
             "save_facts_batch",
             "Save facts drawn from a session, each citing the ids of its messages. Repeated ones are recognised.",
-            _schema(["session", "facts"], session=_TEXT, facts={"type": "array", "items": _FACT}),
-            hands.save_facts_batch,
+            tools.save_facts_batch,
         ),
-        Tool(
-            "detect_conflicts",
-            "Stored facts that may contradict a fact.",
-            _schema(["id"], id=_TEXT),
-            hands.detect_conflicts,
-        ),
+        Tool("detect_conflicts", "Stored facts that may contradict a fact.", tools.detect_conflicts),
         Tool(
             "resolve_conflict",
             "Let one fact take the place of another. The old one is kept as evidence.",
-            _schema(["old", "new"], old=_TEXT, new=_TEXT),
-            hands.resolve_conflict,
+            tools.resolve_conflict,
         ),
-        Tool("mark_session_consolidated", "Note that a session is done.", session, hands.mark_session_consolidated),
+        Tool("mark_session_consolidated", "Note that a session is done.", tools.mark_session_consolidated),
     )
 
 
-class _ConsolidatorHands:
+class _ConsolidatorTools:
     def __init__(self, room: DialogueContext) -> None:
         self._room = room
 
-    def is_session_consolidated(self, given: Arguments) -> Mapping[str, Any]:
-        return {"consolidated": self._session(given).consolidated_at is not None}
+    def is_session_consolidated(self, session: str) -> Mapping[str, Any]:
+        return {"consolidated": self._session(session).consolidated_at is not None}
 
-    def get_episodes(self, given: Arguments) -> Mapping[str, Any]:
-        session, store = self._session(given), self._room.store
-        page = store.sessions.episodes(session.id, after=max(0, given.get("after", 0)), limit=PAGE)
+    def get_episodes(self, session: str, after: int = 0) -> Mapping[str, Any]:
+        page = self._room.sessions.episodes(self._session(session).id, after=max(0, after), limit=PAGE)
         episodes = [as_hit(memory, memory.confidence) for _, memory in page]
         return {
             "messages": _fenced(episodes),
@@ -221,63 +200,74 @@ class _ConsolidatorHands:
             "next": page[-1][0] if len(page) == PAGE else None,
         }
 
-    def save_facts_batch(self, given: Arguments) -> Mapping[str, Any]:
-        session = self._session(given)
-        if len(given["facts"]) > FACTS_A_PAGE:
-            raise InvalidField("facts", f"{len(given['facts'])} of them; at most {FACTS_A_PAGE} are taken at once")
-        told = [self._told(fact, session.id) for fact in given["facts"]]
-        with self._room.store.engine.write():
-            saved = saving.save_facts(
-                told, self._room, session=session.id, replaces={fact.content: [] for fact in told}
-            )
-        return {"added": saved.added, "known": saved.known, "refused": saved.refused}
+    def save_facts_batch(self, session: str, facts: Sequence[_ToldFact]) -> Mapping[str, Any]:
+        known = self._session(session)
+        if len(facts) > FACTS_A_PAGE:
+            raise InvalidField("facts", f"{len(facts)} of them; at most {FACTS_A_PAGE} are taken at once")
+        by_user: dict[str | None, list[Extracted]] = {}
+        for fact in facts:
+            user, drawn = self._drawn(fact, known.id)
+            by_user.setdefault(user, []).append(drawn)
+        added, again, refused = [], [], 0
+        with self._room.writer.transaction():
+            for user, told in by_user.items():
+                replaces: dict[str, list[Any]] = {fact.content: [] for fact in told}
+                saved = save_facts(told, self._room, session=known.id, user=user, replaces=replaces)
+                added += saved.added
+                again += saved.known
+                refused += saved.refused
+        return {"added": added, "known": again, "refused": refused}
 
-    def detect_conflicts(self, given: Arguments) -> Mapping[str, Any]:
-        fact = self._fact(given["id"])
-        near = [
-            one for one in saving.find_candidates(fact.content, self._room) if one.id != fact.id and one.status in SHOWN
-        ]
+    def detect_conflicts(self, id: str) -> Mapping[str, Any]:
+        fact = self._fact(id)
+        near = find_candidates(fact.content, self._room, user=fact.user)
+        others = [one for one in near if one.id != fact.id and one.status in SHOWN][:PAGE]
         return {
-            "memory": _fenced([as_hit(one, one.confidence) for one in near[:PAGE]]),
-            "ids": [one.id for one in near[:PAGE]],
+            "memory": _fenced([as_hit(one, one.confidence) for one in others]),
+            "ids": [one.id for one in others],
         }
 
-    def resolve_conflict(self, given: Arguments) -> Mapping[str, Any]:
-        old, new = self._fact(given["old"]), self._fact(given["new"])
-        hand = self._room.hand("a consolidator judged so", actor=saving.ACTOR)
-        closed = acts.supersede(self._room.store, old.id, hand, by=new, until=new.happened_at, confidence=LOST)
-        return {"superseded": closed.id, "by": new.id, "confidence": closed.confidence}
+    def resolve_conflict(self, old: str, new: str) -> Mapping[str, Any]:
+        goes, stays = self._fact(old), self._fact(new)
+        if goes.user != stays.user:
+            raise InvalidField("new", "it belongs to another user")
+        because = "a consolidator judged so"
+        closed = self._room.writer.supersede(
+            goes.id, by=stays, until=stays.happened_at, confidence=LOST, why=because, actor=ACTOR
+        )
+        return {"superseded": closed.id, "by": stays.id, "confidence": closed.confidence}
 
-    def mark_session_consolidated(self, given: Arguments) -> Mapping[str, Any]:
-        session, store = self._session(given), self._room.store
-        with store.engine.write():
-            last = store.sessions.last_position(session.id)
-            store.sessions.advance(session, to=last)
-            done = store.sessions.finish(session.id, at=self._room.now())
-        return {"consolidated": done or session.consolidated_at is not None}
+    def mark_session_consolidated(self, session: str) -> Mapping[str, Any]:
+        known, sessions = self._session(session), self._room.sessions
+        with self._room.writer.transaction():
+            sessions.advance(known, to=sessions.last_position(known.id))
+            done = sessions.finish(known.id, at=self._room.writer.now())
+        return {"consolidated": done or known.consolidated_at is not None}
 
-    def _session(self, given: Arguments) -> Any:
-        found = self._room.store.sessions.get(given["session"])
+    def _session(self, id: str) -> Session:
+        found = self._room.sessions.get(id)
         if found is None:
-            raise SessionNotFound(given["session"])
+            raise SessionNotFound(id)
         return found
 
     def _fact(self, id: str) -> Memory:
-        memory = self._room.store.memories.get(self._room.store.memories.resolve(id))
+        memory = self._room.reader.get(id)
         if memory.kind != Kind.FACT:
             raise MemoryNotFound(id)
         return memory
 
-    def _told(self, fact: Mapping[str, Any], session: str) -> Extracted:
-        """A told fact, if the messages it cites are of that session."""
-        page = self._room.store.memories.get_many(fact["episodes"]).memories
+    def _drawn(self, fact: _ToldFact, session: str) -> tuple[str | None, Extracted]:
+        """A told fact and whose it is, if the messages it cites are of that session and of one user."""
+        page = self._room.reader.get_many(list(fact["episodes"])).memories
         cited = [one for one in page if one.kind == Kind.EPISODE and one.session == session]
         if not cited:
             raise InvalidField("episodes", "a fact cites at least one message of its session")
+        if len({one.user for one in cited}) > 1:
+            raise InvalidField("episodes", "a fact cites messages of one user only")
         latest = max(cited, key=lambda one: one.happened_at)
-        return Extracted(
-            fact["content"], fact.get("sort", "state"), tuple(one.id for one in cited), latest.event_at, 0.8
-        )
+        ids = tuple(one.id for one in cited)
+        drawn = Extracted(fact["content"], fact.get("sort", "state"), ids, latest.event_at, _TOLD_CONFIDENCE)
+        return latest.user, drawn
 
 
 def _fenced(hits: Sequence[Hit]) -> str:

@@ -11,22 +11,22 @@ from datetime import datetime
 
 from recollect.core.entities import NAME_LIMIT, Entity, EntityId, EntityType, Mention, entity_key
 from recollect.core.ports import Identity
-from recollect.store.store import Store
+from recollect.store.entities import Entities
 
 _MAX_ENTITIES = 64  # entities of one memory; a text that names more is a list
 
 
 def link_entities(
-    texts: Sequence[Sequence[Mention]], store: Store, *, now: datetime, identity: Identity
+    texts: Sequence[Sequence[Mention]], entities: Entities, *, project: str, now: datetime, identity: Identity
 ) -> list[tuple[EntityId, ...]]:
     """The entities of each text's mentions, made where nobody goes by that name. Runs inside a write."""
     keyed = [_keyed(mentions) for mentions in texts]
     keys = sorted({key for named in keyed for key in named})
     if not keys:
         return [() for _ in texts]
-    registry = _Registry(store, store.entities.named(keys), now, identity)
+    registry = _Registry(project, entities.named(keys), now, identity)
     linked = [tuple(dict.fromkeys(registry.entity(key, one) for key, one in named.items())) for named in keyed]
-    store.entities.put(list(registry.changed.values()))
+    entities.put(list(registry.changed.values()))
     return linked
 
 
@@ -43,8 +43,8 @@ def _keyed(mentions: Sequence[Mention]) -> dict[str, Mention]:
 class _Registry:
     """The entities of one write: those found and those made."""
 
-    def __init__(self, store: Store, known: dict[str, list[Entity]], now: datetime, identity: Identity) -> None:
-        self._project = store.project
+    def __init__(self, project: str, known: dict[str, list[Entity]], now: datetime, identity: Identity) -> None:
+        self._project = project
         self._known = known
         self._now = now
         self._identity = identity

@@ -1,11 +1,13 @@
-"""Does a model's answer fit the schema it was asked for? The small part of JSON Schema that the house uses. Pure."""
+"""The small part of JSON Schema that the house uses: parameters as a schema, and does a value fit? Pure."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
+from types import NoneType, UnionType
+from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
@@ -53,3 +55,39 @@ def _misfit_object(value: dict[str, Any], schema: Mapping[str, Any], where: str)
         if name in value and (trouble := find_misfit(value[name], part, f"{where}.{name}")):
             return trouble
     return ""
+
+
+_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """What a function takes by name, as the schema of an object: from its annotations and defaults, so that there is no
+    second list of them. What has a default is not required."""
+    hints = get_type_hints(function)
+    taken = signature(function).parameters
+    return {
+        "type": "object",
+        "properties": {name: _schema_of(hints[name]) for name in taken},
+        "required": [name for name, one in taken.items() if one.default is Parameter.empty],
+        "additionalProperties": False,
+    }
+
+
+def _schema_of(annotation: Any) -> dict[str, Any]:
+    if annotation in _NAMES:
+        return {"type": _NAMES[annotation]}
+    if get_origin(annotation) is Literal:
+        return {"type": "string", "enum": list(get_args(annotation))}
+    if is_typeddict(annotation):
+        hints, marked = get_type_hints(annotation), get_type_hints(annotation, include_extras=True)
+        return {
+            "type": "object",
+            "properties": {name: _schema_of(hint) for name, hint in hints.items()},
+            "required": [name for name, hint in marked.items() if get_origin(hint) is not NotRequired],
+        }
+    inner = [one for one in get_args(annotation) if one is not NoneType]
+    if get_origin(annotation) is UnionType and len(inner) == 1:
+        return _schema_of(inner[0])
+    if get_origin(annotation) in (list, Sequence) and len(inner) == 1:
+        return {"type": "array", "items": _schema_of(inner[0])}
+    raise TypeError(f"no schema for {annotation!r}")

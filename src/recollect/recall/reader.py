@@ -37,6 +37,7 @@ from recollect.recall.pack import pack
 from recollect.recall.question import read, read_cues
 from recollect.recall.recipes import (
     CUES_MAX_CHARS,
+    PLAIN_COLUMNS,
     RECIPES,
     SCORED_LIMIT,
     UNBOUNDED,
@@ -54,6 +55,7 @@ from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.core.account import Account
+    from recollect.core.links import Link
     from recollect.core.log import Entry
 
 
@@ -348,6 +350,26 @@ class Reader:
     def tally(self) -> Mapping[str, int]:
         """How many memories of the project there are of each status."""
         return self._stores.project.memories.tally()
+
+    def having(self, facet: str, values: Sequence[str], *, limit: int | None = None) -> tuple[Memory, ...]:
+        """Memories of the project that carry one of `values` (an entity, a slot, a rule), whatever became of them and
+        whoever's they are: for rooms that keep their own material in step."""
+        memories = self._stores.project.memories
+        return tuple(memories.having(facet, values) if limit is None else memories.having(facet, values, limit=limit))
+
+    def carried(self, facet: str, values: Sequence[str]) -> set[str]:
+        """Which of `values` some memory of the project carries."""
+        return self._stores.project.memories.carried(facet, values)
+
+    def sharing_words(self, text: str, filter: Filter, *, limit: int) -> tuple[Memory, ...]:
+        """Memories of the project that share the most words with a text, and nothing else weighed."""
+        store = self._stores.project
+        found = store.words.matching(read(Query(text)), self.check(filter), weights=PLAIN_COLUMNS, limit=limit)
+        return store.memories.get_many([hit.id for hit in found]).memories
+
+    def links_of(self, id: MemoryId) -> tuple[Link, ...]:
+        """What a memory of the project points at: its evidence, its successor, its files."""
+        return tuple(self._stores.project.links.from_(id))
 
     # --- the story of a belief ------------------------------------------------------------------------------------
 

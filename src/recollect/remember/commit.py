@@ -65,7 +65,8 @@ class _Writing:
     def one(self, each: Resolved) -> Receipt:
         memory = each.memory
         self._pass_tombstone(each)
-        if twin := self._twin(memory):
+        evidenced = memory.kind == Kind.EPISODE or bool(each.derived_from)
+        if twin := self._twin(memory, own=evidenced):
             merged = self._merge(twin, memory) if twin.user == memory.user else twin
             return Receipt(twin.id, "same", merged, (twin.id,), each.redacted, each.notes)
         memory, notes = self._settle(memory, each)
@@ -98,11 +99,12 @@ class _Writing:
         self._changes.lift("edit", tomb.fingerprint)
         self._changes.note(Change("edit", None, "said again on purpose", about="note"))
 
-    def _twin(self, memory: Memory) -> Memory | None:
-        """The same statement of the same standing, the user's own first, then one of nobody in particular. What was
-        said twice was said twice, unless it is the same moment."""
+    def _twin(self, memory: Memory, *, own: bool) -> Memory | None:
+        """The same statement of the same standing, the user's own first, then one of nobody in particular; `own`: what
+        a user said, and what was drawn from it, stays theirs. What was said twice was said twice, unless it is the same
+        moment."""
         alike = [one for one in self._known.get(memory.fingerprint, []) if _standing(one) == _standing(memory)]
-        for user in (memory.user, None):
+        for user in (memory.user,) if own else (memory.user, None):
             for known in alike:
                 if known.user == user:
                     return known

@@ -6,10 +6,11 @@ resolved against what is known, committed, and found by meaning at once where th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from threading import local
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError
@@ -25,7 +26,9 @@ from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.core.drafts import Draft, Receipt
+    from recollect.core.entities import Entity
     from recollect.core.links import Link
+    from recollect.core.log import Action
     from recollect.remember.forget import Forgotten
     from recollect.remember.passages import Cut, Kept
     from recollect.remember.undo import Undone
@@ -69,6 +72,7 @@ class Writer:
         self.actor = actor
         self._tie = tie  # to the commit and the symbol a draft speaks of
         self._vectors = vectors
+        self._inside = local()  # whether this thread is within a room's transaction
         self._unembedded: list[MemoryId] = []  # remembered here, without a vector until the model is loaded
 
     @property
@@ -96,9 +100,20 @@ class Writer:
         at = self.now()
         return ActContext(actor or self.actor, at, self.identity("act", at), why)
 
-    def transaction(self, *, durable: bool = True) -> AbstractContextManager[None]:
-        """One write for a room's own rows and the memories that belong to them: all or nothing."""
-        return self._stores.project.engine.write(durable=durable)
+    @contextmanager
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
+        """One write for a room's own rows and the memories that belong to them: all or nothing.
+
+        Vectors wait until it is over: no model is ever asked while the store is locked.
+        """
+        outer, self._inside.held = getattr(self._inside, "held", False), True
+        try:
+            with self._stores.project.engine.write(durable=durable):
+                yield
+        finally:
+            self._inside.held = outer
+        if not outer:
+            self._embed_waiting()
 
     # --- new memories ---------------------------------------------------------------------------------------------
 
@@ -197,6 +212,34 @@ class Writer:
         store, found = self._stores.find(id)
         act = self.act(actor=actor)
         return witnessed(store, found, act, sessions=sessions, attributes=attributes, active=active, content=content)
+
+    def cite(self, id: str, sources: Sequence[MemoryId], *, session: str | None, actor: str | None = None) -> None:
+        """A memory was said again: it gains its new sources and is as fresh as its last saying."""
+        from recollect.remember import acts
+
+        store, found = self._stores.find(id)
+        acts.cite(store, found, self.act("said again", actor=actor), sources=sources, session=session)
+
+    def put_entities(
+        self,
+        action: Action,
+        entities: Sequence[Entity],
+        *,
+        why: str,
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write entities that people worked on to their table and the log, with a note of what they did."""
+        from recollect.core.log import Change
+        from recollect.remember.changes import Changes
+
+        act = self.act(why)
+        with self.transaction():
+            changes = Changes(self._stores.project, act)
+            changes.put_entities(action, entities)
+            if before is not None or after is not None:
+                changes.note(Change(action, None, act.why, before, after))
+            changes.write()
 
     def relate(
         self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0
@@ -297,7 +340,7 @@ class Writer:
 
     def _embed_waiting(self) -> tuple[str, ...]:
         """Give the few memories just remembered their vectors, if the model is loaded; the chore sees to all others."""
-        if self._vectors is None or not self._unembedded or not self._vectors.at_hand:
+        if self._vectors is None or not self._unembedded or not self._vectors.at_hand or self._is_inside:
             return ()
         few, self._unembedded = self._unembedded, []
         try:
@@ -305,6 +348,10 @@ class Writer:
         except RecollectError as error:
             return (f"found by its words only, until the next `recollect tend`: {error}",)
         return ()
+
+    @property
+    def _is_inside(self) -> bool:
+        return getattr(self._inside, "held", False)
 
     def leave_vectors_to_the_chore(self) -> None:
         """A tend run embeds everything: nothing needs to be remembered for it."""

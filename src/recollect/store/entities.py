@@ -12,7 +12,9 @@ from datetime import datetime
 from recollect.core.digest import checksum
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
 from recollect.core.errors import EntityNotFound
+from recollect.core.query import ANY_USER
 from recollect.store.codec import from_ms, to_ms
+from recollect.store.filters import SEEN
 from recollect.store.port import Engine, Row, Value
 
 _NAMES = "id, project, name, type, aliases, summary, merged_into, created_at"
@@ -20,6 +22,11 @@ _E_NAMES = ", ".join(f"e.{name}" for name in _NAMES.split(", "))
 _MENTIONS = """
     (select count(distinct f.seq) from facets f where f.facet = 'entity'
         and f.value in (select id from entities where id = e.id or merged_into = e.id))
+"""
+# The same over what one user may see.
+_SEEN_MENTIONS = f"""
+    (select count(distinct f.seq) from facets f join memories m on m.seq = f.seq where f.facet = 'entity'
+        and f.value in (select id from entities where id = e.id or merged_into = e.id) and {SEEN})
 """
 
 
@@ -65,16 +72,31 @@ class Entities:
             raise EntityNotFound(id)
         return _entity(row)
 
+    _SEEN_BY = f"select {_E_NAMES}, {_SEEN_MENTIONS} from entities e where e.id = :id"
+
+    def seen_by(self, user: str | None, id: str) -> Entity | None:
+        """The entity with the mentions a user may see; nothing when only others' memories mention it."""
+        whole = self.get(id)
+        if user == ANY_USER:
+            return whole
+        row = self._engine.row(self._SEEN_BY, {"id": id, "user": user})
+        seen = None if row is None else _entity(row)
+        return seen if seen is not None and (seen.mentions or not whole.mentions) else None
+
     _PAGE = f"""
-        select {_E_NAMES}, {_MENTIONS} as mentions from entities e
-         where e.project = :project and e.merged_into is null and (:type is null or e.type = :type)
+        select {_E_NAMES}, {{mentions}} as mentions from entities e
+         where e.project = :project and e.merged_into is null and (:type is null or e.type = :type) {{seen}}
          order by mentions desc, e.name, e.id limit :limit offset :skip
     """
+    _EVERYBODYS = _PAGE.format(mentions=_MENTIONS, seen="")
+    _ONE_USERS = _PAGE.format(mentions=_SEEN_MENTIONS, seen=f"and ({_SEEN_MENTIONS} > 0 or {_MENTIONS} = 0)")
 
-    def page(self, *, type: str | None = None, limit: int, skip: int = 0) -> list[Entity]:
+    def page(self, *, type: str | None = None, limit: int, skip: int = 0, user: str | None = ANY_USER) -> list[Entity]:
         """Entities, the most mentioned first; merged ones are under the one they were merged into."""
         params = {"project": self._project, "type": type, "limit": limit, "skip": skip}
-        return [_entity(row) for row in self._engine.rows(self._PAGE, params)]
+        if user == ANY_USER:
+            return [_entity(row) for row in self._engine.rows(self._EVERYBODYS, params)]
+        return [_entity(row) for row in self._engine.rows(self._ONE_USERS, {**params, "user": user})]
 
     _GROUP = f"""
         select {_E_NAMES}, 0 from entities e
@@ -86,12 +108,14 @@ class Entities:
         """Some entities and all that were merged into them."""
         return [_entity(row) for row in self._engine.rows(self._GROUP, {"ids": json.dumps(list(ids))})]
 
-    _TALLY = """
-        select type, count(*) from entities where project = :project and merged_into is null group by type order by type
+    _TALLY = f"""
+        select e.type, count(*) from entities e
+         where e.project = :project and e.merged_into is null
+           and (:user = '{ANY_USER}' or {_SEEN_MENTIONS} > 0 or {_MENTIONS} = 0) group by e.type order by e.type
     """
 
-    def tally(self) -> dict[str, int]:
-        return dict(self._engine.rows(self._TALLY, {"project": self._project}))
+    def tally(self, *, user: str | None = ANY_USER) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY, {"project": self._project, "user": user}))
 
     _LEFT = "select 1 from facets where facet = 'entity' and value = :id limit 1"
     _REMOVE = "delete from entities where id = :id and merged_into is null and summary = '' and aliases is null"

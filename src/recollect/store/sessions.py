@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from recollect.core.query import ANY_USER
 from recollect.core.records import Memory
 from recollect.core.sessions import Session
 from recollect.store.codec import from_ms, to_ms
+from recollect.store.filters import SEEN
 from recollect.store.memories import M_NAMES, Memories
 from recollect.store.port import Engine, Params, Row
 
 _NAMES = "s.id, s.project, s.seen_at, s.last_at, s.cursor, s.queued_at, s.consolidated_at"
 _SAID = "m.session = s.id and m.project = s.project and m.kind = 'episode'"
 _COUNTED = f"{_NAMES}, (select count(*) from memories m where {_SAID})"
+# What one user may see: sessions in which something was said that is theirs or nobody's, and so many episodes of it.
+_SEEN = f"({SEEN} or :user = '{ANY_USER}')"
+_COUNTED_SEEN = f"{_NAMES}, (select count(*) from memories m where {_SAID} and {_SEEN})"
+_SHOWN = f"""
+    (exists (select 1 from memories m where {_SAID} and {_SEEN}) or not exists (select 1 from memories m where {_SAID}))
+"""
 
 
 class Sessions:
@@ -47,23 +55,21 @@ class Sessions:
         """Every open session but the current one waits for consolidation from now on; how many were added."""
         return self._engine.execute(self._QUEUE, {"project": self._project, "current": current, "at": to_ms(at)})
 
-    _GET = f"select {_COUNTED} from sessions s where s.project = :project and s.id = :id"
+    _GET = f"select {_COUNTED_SEEN} from sessions s where s.project = :project and s.id = :id and {_SHOWN}"
 
-    def get(self, id: str) -> Session | None:
-        row = self._engine.row(self._GET, {"project": self._project, "id": id})
+    def get(self, id: str, *, user: str | None = ANY_USER) -> Session | None:
+        row = self._engine.row(self._GET, {"project": self._project, "id": id, "user": user})
         return None if row is None else _session(row)
 
     _PAGE = f"""
-        select {_COUNTED} from sessions s where s.project = :project
+        select {_COUNTED_SEEN} from sessions s where s.project = :project and {_SHOWN}
          order by s.last_at desc, s.id limit :limit offset :skip
     """
 
-    def page(self, *, limit: int, skip: int = 0) -> list[Session]:
-        """Sessions, the one spoken in last first."""
-        return [
-            _session(row)
-            for row in self._engine.rows(self._PAGE, {"project": self._project, "limit": limit, "skip": skip})
-        ]
+    def page(self, *, limit: int, skip: int = 0, user: str | None = ANY_USER) -> list[Session]:
+        """Sessions a user may see, the one spoken in last first."""
+        params = {"project": self._project, "limit": limit, "skip": skip, "user": user}
+        return [_session(row) for row in self._engine.rows(self._PAGE, params)]
 
     _PENDING = f"""
         select {_COUNTED} from sessions s where s.project = :project and s.consolidated_at is null {{which}}
@@ -75,14 +81,14 @@ class Sessions:
         sql = self._PENDING.format(which="and s.queued_at is not null" if queued else "")
         return [_session(row) for row in self._engine.rows(sql, {"project": self._project, "limit": limit})]
 
-    _TALLY = """
+    _TALLY = f"""
         select case when consolidated_at is not null then 'consolidated'
                     when queued_at is not null then 'queued' else 'open' end as state, count(*)
-          from sessions where project = :project group by state order by state
+          from sessions s where s.project = :project and {_SHOWN} group by state order by state
     """
 
-    def tally(self) -> dict[str, int]:
-        return dict(self._engine.rows(self._TALLY, {"project": self._project}))
+    def tally(self, *, user: str | None = ANY_USER) -> dict[str, int]:
+        return dict(self._engine.rows(self._TALLY, {"project": self._project, "user": user}))
 
     _EPISODES = f"""
         select m.seq, {M_NAMES}, m.checksum from memories m
@@ -106,13 +112,14 @@ class Sessions:
 
     _LATEST = f"""
         select {M_NAMES}, m.checksum from memories m
-         where m.session = :session and m.project = :project and m.kind = 'episode'
+         where m.session = :session and m.project = :project and m.kind = 'episode' and {_SEEN}
          order by coalesce(m.event_at, m.created_at) desc, m.seq desc limit :limit
     """
 
-    def latest(self, id: str, *, limit: int) -> list[Memory]:
-        """The last things said by event time, oldest of them first."""
-        return self._memories.sound(self._engine.rows(self._LATEST, {**self._of(id), "limit": limit})[::-1])
+    def latest(self, id: str, *, limit: int, user: str | None = ANY_USER) -> list[Memory]:
+        """The last things said by event time that a user may see, oldest of them first."""
+        params = {**self._of(id), "limit": limit, "user": user}
+        return self._memories.sound(self._engine.rows(self._LATEST, params)[::-1])
 
     _BEFORE = f"""
         select {M_NAMES}, m.checksum from memories m

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from recollect.agent.providers import ProviderContext
 from recollect.core.errors import UnknownChoice
@@ -12,7 +12,8 @@ from recollect.dialogue.tools import Tool
 from recollect.privacy.fence import own_words
 from recollect.privacy.scan import redact
 
-SECTIONS = ("goals", "facts", "projects", "contacts")
+Section: TypeAlias = Literal["goals", "facts", "projects", "contacts"]
+SECTIONS: tuple[str, ...] = get_args(Section)
 MAX_ITEMS = 20  # of one section: what is kept in mind is short, or it is no longer working memory
 MAX_ITEM_CHARS = 300  # characters
 
@@ -48,23 +49,14 @@ class WorkingMemoryEditor:
         return items
 
     def tool(self) -> Tool:
-        texts = {"type": "array", "items": {"type": "string"}}
-        section = {"type": "string", "enum": list(SECTIONS)}
         return Tool(
             "update_working_memory",
             "Keep something short in mind for every later turn, or let go of it: goals, facts, projects, contacts.",
-            {
-                "type": "object",
-                "properties": {"section": section, "add": texts, "remove": texts},
-                "required": ["section"],
-                "additionalProperties": False,
-            },
-            self._called,
+            self._keep_in_mind,
         )
 
-    def _called(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        items = self.update(given["section"], add=given.get("add", ()), remove=given.get("remove", ()))
-        return {"section": given["section"], "items": len(items)}
+    def _keep_in_mind(self, section: Section, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Mapping[str, Any]:
+        return {"section": section, "items": len(self.update(section, add=add, remove=remove))}
 
 
 def _item(text: str) -> str:

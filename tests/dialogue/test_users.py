@@ -1,0 +1,141 @@
+"""Users of one assistant: what one of them said, and what was drawn from it, reaches nobody else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+import recollect
+from recollect.app import Recollect
+from recollect.core.errors import EntityNotFound, InvalidField, MemoryNotFound, SessionNotFound
+from recollect.core.query import ANY_USER, Filter
+from recollect.core.records import Memory
+from recollect.core.scope import OPEN, Status
+from recollect.dialogue.episodes import Message
+from recollect.testing.fakes import WordEmbedder
+
+USERS = (None, "ada", "bob", "eve")
+NAMES = ("Oslo", "Paris", "Lagos", "Quito", "Kyoto", "Dakar")
+SENTENCES = (
+    "I live in {name}.",
+    "I prefer tea over coffee since I was in {name}.",
+    "My favorite city is {name}.",
+    "I work at {name} Labs.",
+    "I visited {name} yesterday.",
+    "I've read {count} books so far.",
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[Recollect]:
+    with recollect.open(":memory:", project="test") as opened:
+        yield opened
+
+
+def everything(memory: Recollect) -> tuple[Memory, ...]:
+    every = Filter(user=ANY_USER, statuses=frozenset(Status))
+    return memory.reader.list(every, limit=10_000).memories
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_crosses_between_users_in_any_world(seed: int) -> None:
+    chance = random.Random(seed)
+    embedder = WordEmbedder() if seed % 3 == 0 else None
+    with recollect.open(":memory:", project="test", embedder=embedder) as memory:
+        sessions = [f"s{number}" for number in range(3)]  # users share the names of their sessions
+        for number in range(40):
+            text = chance.choice(SENTENCES).format(name=chance.choice(NAMES), count=chance.randint(2, 30))
+            message = Message(text, chance.choice(sessions), id=f"m{chance.randint(0, 60)}", user=chance.choice(USERS))
+            memory.sessions.capture_all([message])
+            if number % 9 == 8:
+                memory.sessions.consolidate(
+                    chance.choice(list({one.id for one in memory.sessions.list(user=ANY_USER)}))
+                )
+        for session in memory.sessions.list(user=ANY_USER):
+            memory.sessions.consolidate(session.id)
+        memory.tend()
+        known = everything(memory)
+        for one in known:
+            cited = memory.reader.get_many([link.target for link in memory.why(one.id).points_at if link.target])
+            assert {other.user for other in cited.memories} <= {one.user}  # evidence, conflicts and successors
+        for user in USERS:
+            allowed = {None, user}
+            mine = [one for one in known if one.user in allowed]
+            assert {fact.user for fact in memory.sessions.facts(user=user, limit=1_000)} <= allowed
+            for session in memory.sessions.list(user=user):
+                said = memory.sessions.episodes(session.id, user=user)
+                assert {one.user for one in said} <= allowed
+                assert session.episodes == len(said) > 0
+            for name in (*NAMES, "books"):
+                assert {hit.memory.user for hit in memory.sessions.context(name, user=user).hits} <= allowed
+                assert {hit.memory.user for hit in memory.recall(name, user=user).hits} <= allowed
+                mentioned = any(name in one.content for one in mine)
+                if not mentioned:
+                    with pytest.raises(EntityNotFound):
+                        memory.sessions.entity(name, user=user)
+                    assert name not in {entity.name for entity in memory.sessions.entities(user=user, limit=1_000)}
+            for entity in memory.sessions.entities(user=user, limit=1_000):
+                profile = memory.sessions.entity(entity.id, user=user, limit=1_000)
+                assert {one.user for one in profile.memories} <= allowed
+                assert all(any(entity.id in one.entities for one in mine) for _ in profile.memories)
+
+
+def test_the_same_message_of_two_users_is_kept_for_both(memory: Recollect) -> None:
+    for user in ("ada", "bob"):
+        assert memory.sessions.capture("I live in Oslo.", session="s", id="m1", user=user).episodes
+    assert not memory.sessions.capture("I live in Oslo.", session="s", id="m1", user="bob").episodes
+    memory.sessions.consolidate("s")
+    assert len(memory.sessions.facts(user="ada")) == len(memory.sessions.facts(user="bob")) == 1
+    assert memory.sessions.facts() == ()
+
+
+def test_one_users_newer_fact_does_not_close_anothers(memory: Recollect) -> None:
+    memory.sessions.capture("I live in Oslo.", session="s", user="ada")
+    memory.sessions.capture("I live in Rome.", session="t")
+    memory.sessions.capture("I live in Paris.", session="u", user="bob")
+    for session in "stu":
+        memory.sessions.consolidate(session)
+    assert {fact.status in OPEN for fact in everything(memory)} == {True}
+    memory.sessions.capture("I live in Quito.", session="v", user="ada")
+    memory.sessions.consolidate("v")
+    assert [fact.content for fact in memory.sessions.facts(user="ada")] == [
+        "User said: I live in Quito.",
+        "User said: I live in Rome.",
+    ]
+
+
+def test_a_session_of_another_user_does_not_exist(memory: Recollect) -> None:
+    memory.sessions.capture("I live in Oslo.", session="s", user="ada")
+    assert [one.id for one in memory.sessions.list(user="ada")] == ["s"]
+    assert memory.sessions.list(user="bob") == memory.sessions.list() == []
+    for user in ("bob", None):
+        with pytest.raises(SessionNotFound):
+            memory.sessions.episodes("s", user=user)
+
+
+def test_an_assistants_tools_are_bound_to_its_user(memory: Recollect) -> None:
+    ada, bob = ({tool.name: tool for tool in memory.sessions.tools(user=user)} for user in ("ada", "bob"))
+    id = ada["remember_fact"](content="Ada Lovelace keeps a heron called Argo.")["id"]
+    assert ada["search_memory"](query="heron")["ids"] == [id]
+    assert memory.get(id).access_count == 1  # an agent asked: it counts
+    assert bob["search_memory"](query="heron")["ids"] == []
+    assert bob["memory_stats"]()["kinds"] == {}
+    for name, arguments in {"confirm_fact": {}, "correct_fact": {"content": "Bob keeps it."}}.items():
+        with pytest.raises(MemoryNotFound):
+            bob[name](id=id, **arguments)
+    assert ada["confirm_fact"](id=id)["confidence"] == 1.0
+
+
+def test_a_consolidating_agent_cannot_mix_users(memory: Recollect) -> None:
+    mine = memory.sessions.capture("I live in Oslo.", session="s", user="ada").episodes[0]
+    theirs = memory.sessions.capture("I live in Rome.", session="s", user="bob").episodes[0]
+    tools = {tool.name: tool for tool in memory.sessions.consolidator_tools()}
+    with pytest.raises(InvalidField, match="one user"):
+        tools["save_facts_batch"](session="s", facts=[{"content": "They moved.", "episodes": [mine, theirs]}])
+    told = [{"content": "Lives in Oslo.", "episodes": [mine]}, {"content": "Lives in Rome.", "episodes": [theirs]}]
+    one, other = tools["save_facts_batch"](session="s", facts=told)["added"]
+    assert [memory.get(id).user for id in (one, other)] == ["ada", "bob"]
+    with pytest.raises(InvalidField, match="another user"):
+        tools["resolve_conflict"](old=one, new=other)
