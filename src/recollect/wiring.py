@@ -161,12 +161,19 @@ def _rooms(
 
     def observer() -> Observer:
         from recollect.observer.api import Observer
-        from recollect.observer.context import ObserverContext
+        from recollect.observer.context import ObserverContext, Snapshots
 
-        room = ObserverContext(
-            store, context, clock, writer.identity, placed=partial(_tie, store, file), model=governed
+        own = store.project == (store.meta("project") or "default")  # a hook reads the project its store belongs to
+        context = ObserverContext(
+            reader,
+            writer,
+            store.observed,
+            snapshots=Snapshots(store.meta, store.set_meta) if own else None,
+            project_files=lambda: list(store.graph.files()) if store.has_code() else (),
+            cochanged=store.graph.cochanged,
+            model=governed,
         )
-        return Observer(room, folder=store.engine.folder, ingest=ingest)
+        return Observer(context, folder=store.engine.folder, ingest=ingest)
 
     def agent_context(observer: Observer) -> AgentContext:
         from recollect.agent.context import AgentContext
@@ -230,7 +237,7 @@ def _live_context(
     )
     waiting = {
         _see_names: store.names_entities,
-        _see_company: store.has_observed,
+        _see_co_change: store.has_observed,
         _see_code: store.has_code,
     }
     joining = threading.Lock()
@@ -277,11 +284,11 @@ def _see_names(store: Store, context: RetrievalContext) -> RetrievalContext:
     return replace(context, channels=(*context.channels, EntityChannel(store, context.recipe)))
 
 
-def _see_company(store: Store, context: RetrievalContext) -> RetrievalContext:
+def _see_co_change(store: Store, context: RetrievalContext) -> RetrievalContext:
     """Recall with what agents were seen to use together, seeded by commits."""
     from recollect.observer.file_prediction import ObservedCoChange
 
-    return replace(context, co_change=ObservedCoChange(store))
+    return replace(context, co_change=ObservedCoChange(store.observed, store.graph.cochanged))
 
 
 def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:

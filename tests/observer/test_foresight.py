@@ -109,7 +109,7 @@ def test_the_files_of_a_task_are_foreseen_from_what_was_watched(memory: Recollec
 def test_a_file_that_could_not_be_read_is_not_known_to_exist(memory: Recollect) -> None:
     session = Session("s1").read("api/none.py", "File does not exist.", error=True).read("api/real.py")
     watch(memory, session)
-    known = memory.observer._foresight.known()
+    known = memory.observer._predictor.known()
     assert {"api/real.py", "api"} <= known
     assert "api/none.py" not in known
 
@@ -130,7 +130,7 @@ def test_what_only_ever_failed_after_a_look_outside_is_never_told(memory: Recoll
     assert not [text for text in told if "curl" in text]
 
 
-# --- companions -----------------------------------------------------------------------------------------------------
+# --- files that change together ---------------------------------------------------------------------------------------
 
 A, B, C = "api/routes.py", "web/client.ts", "docs/api.md"
 
@@ -150,25 +150,29 @@ def committed(memory: Recollect, near: str, far: str, weight: float) -> None:
         memory.store.graph.replace_history([(near, far, weight, 9)], [])
 
 
+def co_change(memory: Recollect) -> ObservedCoChange:
+    return ObservedCoChange(memory.store.observed, memory.store.graph.cochanged)
+
+
 def test_before_any_session_commits_tell_what_goes_together(memory: Recollect) -> None:
     committed(memory, A, C, 0.8)
-    assert ObservedCoChange(memory.store).changing_with([A]) == {C: 0.8}
+    assert co_change(memory).changing_with([A]) == {C: 0.8}
 
 
 def test_sessions_outweigh_commits_as_they_come(memory: Recollect) -> None:
     committed(memory, A, C, 0.8)
     for number in range(2 * COMMITTED):
         shared(memory, number, pair=True)
-    found = ObservedCoChange(memory.store).changing_with([A])
+    found = co_change(memory).changing_with([A])
     assert found[B] > 0.6 > found[C] > 0.0
 
 
-def test_a_file_used_alone_most_of_the_time_has_weak_companions(memory: Recollect) -> None:
+def test_a_file_used_alone_most_of_the_time_changes_weakly_with_others(memory: Recollect) -> None:
     for number in range(10):
         shared(memory, number, pair=number < 2)
-    assert ObservedCoChange(memory.store).changing_with([A]) == {B: 0.2}
-    assert ObservedCoChange(memory.store).changing_with([B]) == {A: 1.0}
-    assert ObservedCoChange(memory.store).changing_with(["nobody.py"]) == {}
+    assert co_change(memory).changing_with([A]) == {B: 0.2}
+    assert co_change(memory).changing_with([B]) == {A: 1.0}
+    assert co_change(memory).changing_with(["nobody.py"]) == {}
 
 
 def test_recall_adds_the_troubles_of_a_file_that_agents_use_together_with_the_one_in_play(tmp_path: Path) -> None:

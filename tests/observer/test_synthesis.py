@@ -56,18 +56,18 @@ def put(memory: Recollect, *sessions: Contribution) -> ObserverContext:
     with memory.store.engine.write():
         for one in sessions:
             assert memory.store.observed.put(one)
-    return ObserverContext(memory.store, memory.reader.context, memory.writer.clock, memory.writer.identity)
+    return ObserverContext(memory.reader, memory.writer, memory.store.observed)
 
 
 def run(chore: SynthesiseChore | CausesChore, room: ObserverContext) -> list[Memory]:
     """Run a chore and give what it added."""
     before = {one.id for one in everything(room)}
-    chore.apply(chore.plan(room.now(), due=True), WorkBudget())
+    chore.apply(chore.plan(room.writer.now(), due=True), WorkBudget())
     return [one for one in everything(room) if one.id not in before]
 
 
 def everything(room: ObserverContext) -> list[Memory]:
-    return list(room.store.memories.page(Filter(statuses=frozenset(Status)), limit=100).memories)
+    return list(room.reader.list(Filter(statuses=frozenset(Status)), limit=100).memories)
 
 
 def in_api(number: int, **more: object) -> Contribution:
@@ -102,10 +102,10 @@ def test_a_look_is_never_made_twice_and_adds_five_memories_at_most(memory: Recol
     room = put(memory, *(in_api(number) for number in range(7)))
     first = run(SynthesiseChore(room), room)
     assert first
-    per_look = [len(one.memories) for one in room.store.observed.syntheses()]
+    per_look = [len(one.memories) for one in room.observed.syntheses()]
     assert max(per_look) <= MOST
     assert run(SynthesiseChore(room), room) == []
-    assert not SynthesiseChore(room).plan(room.now(), due=True)
+    assert not SynthesiseChore(room).plan(room.writer.now(), due=True)
 
 
 def test_a_later_stage_says_nothing_again_that_is_known(memory: Recollect) -> None:
@@ -119,17 +119,17 @@ def test_a_later_stage_says_nothing_again_that_is_known(memory: Recollect) -> No
 
 def test_nothing_is_done_before_its_hour(memory: Recollect) -> None:
     room = put(memory, *(in_api(number) for number in range(5)))
-    assert not SynthesiseChore(room).plan(room.now(), due=False)
-    assert not CausesChore(room).plan(room.now(), due=False)
+    assert not SynthesiseChore(room).plan(room.writer.now(), due=False)
+    assert not CausesChore(room).plan(room.writer.now(), due=False)
 
 
 def test_an_allowance_stops_between_modules(memory: Recollect) -> None:
     room = put(memory, *(in_api(number) for number in range(5)))
     chore = SynthesiseChore(room)
-    plan = chore.plan(room.now(), due=True)
+    plan = chore.plan(room.writer.now(), due=True)
     assert plan.total == 2
     assert chore.apply(plan, WorkBudget(most=1)).waiting == 1
-    assert chore.apply(chore.plan(room.now(), due=True), WorkBudget()).waiting == 0
+    assert chore.apply(chore.plan(room.writer.now(), due=True), WorkBudget()).waiting == 0
 
 
 def kinds(seen: ModuleSeen) -> set[str]:
@@ -216,8 +216,8 @@ def test_a_pair_that_is_rare_undirected_or_loose_is_no_cause(memory: Recollect, 
 def test_two_files_of_one_folder_are_no_cause_across_modules(memory: Recollect) -> None:
     near = [session(n, used("api/a.py"), used("api/b.py"), pairs=(pair("api/a.py", "api/b.py"),)) for n in range(5)]
     room = put(memory, *near)
-    used_ = {one.path: one.sessions for one in room.store.observed.files()}
-    assert causes(room.store.observed.pairs(), used_) == []
+    used_ = {one.path: one.sessions for one in room.observed.files()}
+    assert causes(room.observed.pairs(), used_) == []
 
 
 def test_a_rejected_synthesis_does_not_come_back(memory: Recollect) -> None:

@@ -1,6 +1,7 @@
 """`memory.observer`: watching agents at work, as a program meets it. The work is elsewhere.
 
-While an agent works nothing is written: events go to a `Watch` in memory, or to a spool file. `finish` writes once.
+While an agent works nothing is written: events go to a `SessionWatcher` in memory, or to a spool file. `finish` writes
+once.
 """
 
 from __future__ import annotations
@@ -34,30 +35,30 @@ class Observer:
     """Learns from what agents do."""
 
     def __init__(
-        self, room: ObserverContext, *, folder: Path | None, ingest: Callable[[], object] = lambda: None
+        self, context: ObserverContext, *, folder: Path | None, ingest: Callable[[], object] = lambda: None
     ) -> None:
         """`ingest` brings in what the sessions of hooks were told, whenever their files are drained."""
-        self._room = room
+        self._context = context
         self._folder = folder
         self._ingest = ingest
-        self._foresight = Predictor(room.store)
+        self._predictor = Predictor(context)
 
     # --- as it happens ----------------------------------------------------------------------------------------------
 
     def watch(self, session: str, *, host: str = "", kind: str = DEFAULT_KIND) -> SessionWatcher:
         """Begin to watch a session; feed it events, then `finish` it."""
-        return SessionWatcher(session, host=host, kind=_kind(kind), lookout=self._foresight.lookout())
+        return SessionWatcher(session, host=host, kind=_kind(kind), lookout=self._predictor.lookout())
 
     def finish(self, watch: SessionWatcher) -> Learned:
         """The session is over: write what it adds to the statistics and what was learnt, in one transaction."""
         learned = self._learn(watch)
-        self._foresight.publish()
+        self._predictor.publish()
         return learned
 
     def _learn(self, watch: SessionWatcher) -> Learned:
-        learned = promote(watch.contribution(), self._room)
+        learned = promote(watch.contribution(), self._context)
         if not learned.known:
-            note_drafts(findings.draft_observations(watch.observations(), session=watch.session), self._room)
+            note_drafts(findings.draft_observations(watch.observations(), session=watch.session), self._context)
         return learned
 
     def subtask_done(self, watch: SessionWatcher) -> Learned | None:
@@ -75,17 +76,17 @@ class Observer:
     ) -> Replayed:
         """Learn from transcripts: files, folders or patterns. Again, the same ones change nothing."""
         done = replay(transcripts(paths), self._learn, begin=self._begin(kind), progress=progress)
-        self._foresight.publish()
+        self._predictor.publish()
         return done
 
     def drain(self, *, idle: float = IDLE, kind: str | None = None) -> Replayed:
         """Learn from the sessions that hooks have written down and that are over, and count what they were told."""
         if self._folder is None:
             return Replayed()
-        now = self._room.clock().timestamp()
+        now = self._context.writer.clock().timestamp()
         done = drain(self._folder, self._learn, now=now, begin=self._begin(kind), idle=idle)
         if done.learned:
-            self._foresight.publish()
+            self._predictor.publish()
         self._ingest()
         return done
 
@@ -97,7 +98,7 @@ class Observer:
 
     def foresee(self, prompt: str, *, k: int = 10, branch: str = "") -> list[PredictedFile]:
         """The files a session that begins with `prompt` will most probably touch, the surest first, with why."""
-        return self._foresight.files(prompt, k=k, branch=branch)
+        return self._predictor.files(prompt, k=k, branch=branch)
 
     def warnings(
         self,
@@ -109,25 +110,25 @@ class Observer:
     ) -> list[Match]:
         """What calls like this one met before, where that is likely enough to be worth a word. `situation` is what the
         session did so far; `given` and `told` are the ids and fingerprints it was warned of."""
-        return self._foresight.warnings(call, situation=situation, given=given, told=told)
+        return self._predictor.warnings(call, situation=situation, given=given, told=told)
 
     def patterns(self) -> list[Pattern]:
         """Everything that is known to fail here, the likeliest first."""
-        return self._foresight.patterns()
+        return self._predictor.patterns()
 
     def bar(self) -> float:
         """How likely a failure must be to be worth a warning here, chosen by what earlier sessions would have had."""
-        return self._foresight.bar()
+        return self._predictor.bar()
 
     def situation(self) -> FeatureState:
         """Where a session stands that begins now: show it every event, ask it before every call."""
-        return FeatureState(self._foresight.known())
+        return FeatureState(self._predictor.known())
 
     # --- what checkers report ---------------------------------------------------------------------------------------
 
     def findings(self, findings: Sequence[Finding], *, session: str | None = None) -> list[Receipt]:
         """Findings of a review: critical and high ones are remembered at once, without a review of their own."""
-        return note_findings(findings, self._room, session=session)
+        return note_findings(findings, self._context, session=session)
 
     def qa(self, report: object, *, session: str | None = None) -> list[Receipt]:
         """A report of a review or test run as plain JSON: a list of findings, or an object that holds one."""
@@ -138,30 +139,32 @@ class Observer:
 
         Types are precondition, timing, ui_behavior, test_sequence and mcp_gotcha.
         """
-        return note_drafts(findings.draft_observations(findings.read_observations(told), session=session), self._room)
+        return note_drafts(
+            findings.draft_observations(findings.read_observations(told), session=session), self._context
+        )
 
     # --- at night ---------------------------------------------------------------------------------------------------
 
     def chores(self) -> list[Chore]:
         """What the observer hands to `tend`."""
-        return [SynthesiseChore(self._room), CausesChore(self._room)]
+        return [SynthesiseChore(self._context), CausesChore(self._context)]
 
     # --- looking back -----------------------------------------------------------------------------------------------
 
     def statistics(self) -> ObservedTally:
         """How much was observed."""
-        return self._room.store.observed.tally()
+        return self._context.observed.tally()
 
     def sessions(self) -> list[SessionSeen]:
         """Every observed session, the one that began first leading."""
-        return self._room.store.observed.sessions()
+        return self._context.observed.sessions()
 
     def waiting(self, *, limit: int = 50, skip: int = 0) -> list[Waiting]:
         """What was inferred and waits for a person."""
-        return list_waiting(self._room, limit=limit, skip=skip)
+        return list_waiting(self._context, limit=limit, skip=skip)
 
     def waiting_count(self) -> int:
-        return count_waiting(self._room)
+        return count_waiting(self._context)
 
 
 def _kind(kind: str) -> str:

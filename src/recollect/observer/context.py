@@ -1,41 +1,36 @@
-"""What the observer works with, handed in by the wiring: the store, the senses, time, identity, and a model if any."""
+"""What the observer works with, handed in by the wiring: reader, writer, its own tables, a few facts of other rooms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from recollect.core.drafts import Draft
-from recollect.core.instants import whole_ms
-from recollect.core.ports import Clock, Identity
 from recollect.models.port import Model
-from recollect.recall.reader import RetrievalContext
-from recollect.remember.act import ActContext
-from recollect.store.store import Store
+from recollect.recall.reader import Reader
+from recollect.remember.writer import Writer
+from recollect.store.observed import Observed
 
 ACTOR = "observer"  # who the log says added what was observed
+
+CoChanged = Callable[[Sequence[str]], Iterable[tuple[str, float, int]]]  # files committed with some, weight, commits
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """Where the texts are kept that hook processes warn from, by name."""
+
+    read: Callable[[str], str | None]
+    write: Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ObserverContext:
     """Everything a part of the observer may need. Cheap to make: a model loads when first asked."""
 
-    store: Store
-    senses: Callable[[], RetrievalContext]
-    clock: Clock
-    identity: Identity
-    placed: Callable[[Draft], Draft] = lambda draft: draft  # ties a draft about files to their commit
+    reader: Reader
+    writer: Writer
+    observed: Observed
+    snapshots: Snapshots | None = None  # none where no hook reads this project
+    project_files: Callable[[], Sequence[str]] = tuple  # those the code room knows
+    cochanged: CoChanged = lambda files: ()
     model: Model | None = None
-
-    @property
-    def project(self) -> str:
-        return self.store.project
-
-    def now(self) -> datetime:
-        """The time to the millisecond, which is what the store keeps."""
-        return whole_ms(self.clock())
-
-    def hand(self, why: str = "") -> ActContext:
-        at = self.now()
-        return ActContext(ACTOR, at, self.identity("act", at), why)

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recollect.store.store import Store
+from recollect.observer.context import CoChanged
+from recollect.store.observed import Observed
 
 PROMPT = 6000  # characters of a prompt that are looked at
 SESSIONS = 400  # earlier ones that are looked at
@@ -238,10 +239,14 @@ _MOST_FILES = 20  # files that are asked about
 
 
 class ObservedCoChange:
-    """Companions by co-access, seeded by co-commits."""
+    """Files that change together: by what agents were seen to do, and before anyone was watched by commits.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    Commits count as a few sessions would, so they are the first word and lose it as sessions speak.
+    """
+
+    def __init__(self, observed: Observed, cochanged: CoChanged) -> None:
+        self._observed = observed
+        self._cochanged = cochanged
 
     def changing_with(self, files: Sequence[str]) -> Mapping[str, float]:
         """Files that go with some of `files`, each with how surely."""
@@ -255,9 +260,8 @@ class ObservedCoChange:
 
     def together(self, files: Sequence[str]) -> dict[str, dict[str, float]]:
         """For each file, which go with it: the share of its sessions that used them close by."""
-        observed = self._store.observed
-        pairs = observed.pairs(touching=files)
-        sessions = {one.path: one.sessions for one in observed.files(paths=files)} if pairs else {}
+        pairs = self._observed.pairs(touching=files)
+        sessions = {one.path: one.sessions for one in self._observed.files(paths=files)} if pairs else {}
         shared: dict[str, dict[str, int]] = {path: {} for path in files}
         for pair in pairs:
             for mine, other in ((pair.one, pair.other), (pair.other, pair.one)):
@@ -266,7 +270,7 @@ class ObservedCoChange:
         return {path: _blended(shared[path], sessions.get(path, 0), self._committed(path)) for path in files}
 
     def _committed(self, path: str) -> dict[str, float]:
-        return {other: weight for other, weight, _ in self._store.graph.cochanged([path])}
+        return {other: weight for other, weight, _ in self._cochanged([path])}
 
 
 def _blended(shared: Mapping[str, int], sessions: int, committed: Mapping[str, float]) -> dict[str, float]:

@@ -22,7 +22,6 @@ from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.language import telling_line
 from recollect.observer.recorder import module_of
 from recollect.observer.tool_calls import relative_path
-from recollect.remember.remember import remember
 
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
@@ -39,7 +38,7 @@ class Finding:
     files: tuple[str, ...] = ()
 
 
-def note_findings(findings: Sequence[Finding], room: ObserverContext, *, session: str | None) -> list[Receipt]:
+def note_findings(findings: Sequence[Finding], context: ObserverContext, *, session: str | None) -> list[Receipt]:
     """Critical and high findings become memories, active at once; the others are the session's own affair."""
     for one in findings:
         if one.severity not in SEVERITIES:
@@ -58,13 +57,12 @@ def note_findings(findings: Sequence[Finding], room: ObserverContext, *, session
         for one in findings
         if one.severity in SERIOUS
     ]
-    return note_drafts(drafts, room)
+    return note_drafts(drafts, context)
 
 
-def note_drafts(drafts: Sequence[Draft], room: ObserverContext) -> list[Receipt]:
+def note_drafts(drafts: Sequence[Draft], context: ObserverContext) -> list[Receipt]:
     """Remember what was reported, tied to the commit of its files."""
-    placed = [room.placed(draft) for draft in drafts]
-    return remember(placed, room.store, now=room.now(), identity=room.identity, actor=ACTOR)
+    return context.writer.remember(drafts, actor=ACTOR)
 
 
 # --- reading a report ----------------------------------------------------------------------------------------------

@@ -188,14 +188,14 @@ _SCHEMA: dict[str, Any] = {
 }
 
 
-def reword(hunches: Sequence[Hunch], room: ObserverContext, session: str) -> tuple[list[Hunch], str]:
+def reword(hunches: Sequence[Hunch], context: ObserverContext, session: str) -> tuple[list[Hunch], str]:
     """The hunches, some in other words, and what to say when that failed."""
     clean_ones = [number for number, one in enumerate(hunches) if not one.taint]
-    if room.model is None or not clean_ones:
+    if context.model is None or not clean_ones:
         return list(hunches), ""
     lines = [f"{number}. ({hunches[number].kind}) {defuse(hunches[number].text)}" for number in clean_ones]
     try:
-        model = room.model("observer", session)
+        model = context.model("observer", session)
         answer = model.object(
             "\n".join(lines), system=_PROMPT.read_text(encoding="utf-8"), schema=_SCHEMA, max_tokens=_TOKENS
         )

@@ -16,6 +16,7 @@ from recollect.core.kinds import Kind
 from recollect.core.observed import ErrorSeen, TraitSeen
 from recollect.core.query import Filter
 from recollect.core.scope import OPEN
+from recollect.observer.context import ObserverContext, Snapshots
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.failure_patterns import (
     SNAPSHOT_FILES_NAME,
@@ -33,7 +34,6 @@ from recollect.observer.features import Feature, FeatureState, with_folders
 from recollect.observer.file_prediction import ALIKE, ObservedCoChange, PastSession, PredictedFile, predict_files
 from recollect.observer.hunch import describe_remedy
 from recollect.observer.language import fingerprint
-from recollect.store.store import Store
 
 FADING = 0.97  # of every count is left after one more session: half after twenty-three
 PULL = 1.5  # calls or sessions that the broader share counts as
@@ -260,8 +260,9 @@ _MEMORIES = 500  # error patterns whose triggers are looked at
 class Predictor:
     """Foresees from what was observed so far. Kept over many sessions, it reads only what is new."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, context: ObserverContext) -> None:
+        self._context = context
+        self._observed = context.observed
         self._odds = FailureOdds()
         self._learnt: list[str] = []
         self._patterns: list[Pattern] = []
@@ -272,10 +273,10 @@ class Predictor:
 
     def files(self, prompt: str, *, k: int = 10, branch: str = "") -> list[PredictedFile]:
         """The files a session that begins with `prompt` will most probably touch."""
-        past = self.past()
-        named = predict_files(prompt, past, k=ALIKE, branch=branch, files=self._project_files())
-        together = ObservedCoChange(self._store).together([one.path for one in named])
-        return predict_files(prompt, past, k=k, branch=branch, files=self._project_files(), together=together)
+        past, known = self.past(), self._context.project_files()
+        named = predict_files(prompt, past, k=ALIKE, branch=branch, files=known)
+        together = ObservedCoChange(self._observed, self._context.cochanged).together([one.path for one in named])
+        return predict_files(prompt, past, k=k, branch=branch, files=known, together=together)
 
     def past(self) -> list[PastSession]:
         """Every observed session as the prediction of files sees it, in time order."""
@@ -286,12 +287,8 @@ class Predictor:
                 read=tuple(one.path for one in files if not one.edits),
                 branch=session.branch,
             )
-            for session, files in self._store.observed.histories()
+            for session, files in self._observed.histories()
         ]
-
-    def _project_files(self) -> list[str]:
-        """The files of the project that the code room knows; none where no source was indexed."""
-        return list(self._store.graph.files()) if self._store.has_code() else []
 
     # --- failures -----------------------------------------------------------------------------------------------------
 
@@ -302,7 +299,7 @@ class Predictor:
 
     def bar(self) -> float:
         """How likely a failure must be to be worth a warning here."""
-        sessions = self._store.observed.sessions()
+        sessions = self._observed.sessions()
         return choose_threshold([(one.calls, one.raised) for one in sessions])
 
     def lookout(self) -> SessionPredictor:
@@ -328,33 +325,29 @@ class Predictor:
     def publish(self) -> None:
         """Write down what the hook process is to warn of: a projection of what was observed. A hook reads the project
         that the store belongs to; what is known of another in the same store is not for it."""
-        if self._store.project != (self._store.meta("project") or "default"):
+        snapshots, writer = self._context.snapshots, self._context.writer
+        if snapshots is None or writer.read_only:
             return
-        bar = self.bar()
-        told = {SNAPSHOT_NAME: pack_patterns(self.patterns(), bar), SNAPSHOT_FILES_NAME: pack_paths(self.known())}
-        changed = {name: text for name, text in told.items() if self._published(name) != text}
-        if not changed or self._store.engine.read_only:
+        texts = {
+            SNAPSHOT_NAME: pack_patterns(self.patterns(), self.bar()),
+            SNAPSHOT_FILES_NAME: pack_paths(self.known()),
+        }
+        changed = {name: text for name, text in texts.items() if _published(snapshots, name) != text}
+        if not changed:
             return
-        with self._store.engine.write(durable=False):
+        with writer.transaction(durable=False):
             for name, text in changed.items():
-                self._store.set_meta(name, text)
-
-    def _published(self, name: str) -> str | None:
-        """What was written down; what has been damaged since counts as nothing, and is written anew."""
-        try:
-            return self._store.meta(name)
-        except StoreDamaged:
-            return None
+                snapshots.write(name, text)
 
     def _learn(self) -> None:
-        ids = tuple(self._store.observed.ids())
-        state = (*ids, str(self._store.observed.troubled()))
+        ids = tuple(self._observed.ids())
+        state = (*ids, str(self._observed.troubled()))
         if state == self._state:
             return
         if list(ids[: len(self._learnt)]) != self._learnt or not self._learnt:
             self._odds, self._learnt = FailureOdds(), list(ids[: max(0, len(ids) - SESSIONS)])
             self._known = set()
-        for traits in self._store.observed.traits(ids[len(self._learnt) :]):
+        for traits in self._observed.traits(ids[len(self._learnt) :]):
             self._odds.add(traits)
             for one in traits:
                 if one.sort == "file" and one.times > len(one.failed):
@@ -365,7 +358,7 @@ class Predictor:
 
     def _troubles(self) -> dict[tuple[str, str], Trouble]:
         """What may be told of a trouble, by tool and fingerprint: as sessions met it before they reached outside."""
-        observed = self._store.observed
+        observed = self._observed
         outside, memories = observed.outside(), self._remembered()
         newest: dict[tuple[str, str], ErrorSeen] = {}
         helped: dict[tuple[str, str], Counter[str]] = {}
@@ -383,13 +376,21 @@ class Predictor:
     def _remembered(self) -> dict[tuple[str, str], str]:
         """The memories that tell of a trouble, by the tool and fingerprint of their trigger."""
         wanted = Filter(kinds=frozenset({Kind.ERROR_PATTERN, Kind.GOTCHA}), statuses=OPEN)
-        page = self._store.memories.page(wanted, limit=_MEMORIES)
+        page = self._context.reader.list(wanted, limit=_MEMORIES)
         triggers: Sequence[tuple[object, str]] = [(one.attributes.get("trigger"), one.id) for one in page.memories]
         return {
             (str(trigger.get("tool")), str(trigger["fingerprint"])): id
             for trigger, id in triggers
             if isinstance(trigger, dict) and trigger.get("fingerprint")
         }
+
+
+def _published(snapshots: Snapshots, name: str) -> str | None:
+    """What was written down; what has been damaged since counts as nothing, and is written anew."""
+    try:
+        return snapshots.read(name)
+    except StoreDamaged:
+        return None
 
 
 def _told(one: ErrorSeen) -> str:

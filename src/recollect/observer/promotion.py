@@ -20,7 +20,7 @@ from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.likeness import jaccard, overlap
 from recollect.core.observed import Contribution, Promotion, SessionSeen
-from recollect.core.query import Filter, Query
+from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, TRUST, Scope, Source, Status
 from recollect.core.text import counted, fingerprint, words
@@ -31,10 +31,7 @@ from recollect.observer.history import History
 from recollect.observer.hunch import MAX_EVIDENCE, Evidence, Hunch, reword, signal_tag
 from recollect.observer.recorder import module_of
 from recollect.observer.rules import find_hunches
-from recollect.recall.reader import RetrievalContext, recall
-from recollect.recall.recipes import RECIPES
-from recollect.remember.reinforce import witnessed
-from recollect.remember.remember import remember
+from recollect.recall.reader import Reader
 
 _FAILED = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
 _FIRM, _OFTEN = 0.6, 0.4  # shares of a score: at the least number of sessions, and what more of them can add
@@ -54,25 +51,25 @@ class Learned:
     notes: tuple[str, ...] = ()
 
 
-def promote(seen: Contribution, room: ObserverContext) -> Learned:
+def promote(seen: Contribution, context: ObserverContext) -> Learned:
     """Write down what the session adds to the statistics, and what may be learnt from it. Again: changes nothing."""
     learned = Learned(seen.session.id)
-    if _seen_before(seen, room):
+    if _seen_before(seen, context):
         learned.known = True
         return learned
-    found = find_hunches(seen, History(room.store.observed, seen))
+    found = find_hunches(seen, History(context.observed, seen))
     asked = _asked(found, seen.session.kind, learned)
     valid = filter_by_outcome(asked, Outcome(seen.session.outcome), learned)
     often = filter_by_frequency(valid, learned)
-    weighed = compare_with_known(often, room)
+    weighed = compare_with_known(often, context)
     learned.left_out["rejected or forgotten before"] += sum(one.closed for one in weighed)
     fresh = [one.hunch for one in weighed if one.known is None and not one.closed]
-    scored_ = score_hunches(fresh, errs=_errors(fresh, room))
-    chosen = _within(scored_, seen, room, learned)
-    told, note = reword([one.hunch for one in chosen], room, seen.session.id)
+    scored_ = score_hunches(fresh, errs=_errors(fresh, context))
+    chosen = _within(scored_, seen, context, learned)
+    told, note = reword([one.hunch for one in chosen], context, seen.session.id)
     proposals = [replace(one, hunch=hunch) for one, hunch in zip(chosen, told, strict=True)]
     known = [one for one in weighed if one.known is not None and not one.closed]
-    done = write_learned(seen, proposals, known, room)
+    done = write_learned(seen, proposals, known, context)
     learned.known, learned.added, learned.reinforced = not done.put, done.added, done.reinforced
     learned.left_out["known already"] += len(known) - len(done.reinforced)
     learned.notes = (note,) if note else ()
@@ -80,9 +77,9 @@ def promote(seen: Contribution, room: ObserverContext) -> Learned:
     return learned
 
 
-def _seen_before(seen: Contribution, room: ObserverContext) -> bool:
+def _seen_before(seen: Contribution, context: ObserverContext) -> bool:
     """Was exactly this told before? How long watching took does not count."""
-    before = room.store.observed.get(seen.session.id)
+    before = context.observed.get(seen.session.id)
     if before is None:
         return False
     # How long watching took, and how calls looked to who knew the sessions before it, is not what the session tells.
@@ -150,21 +147,23 @@ def _confidence(one: Hunch, sessions: int) -> float:
     return min(1.0, sure + (_BORNE_OUT if one.borne_out else 0.0))
 
 
-def _within(proposals: list[Proposal], seen: Contribution, room: ObserverContext, learned: Learned) -> list[Proposal]:
+def _within(
+    proposals: list[Proposal], seen: Contribution, context: ObserverContext, learned: Learned
+) -> list[Proposal]:
     """As many as this kind of session may add, counting what it added when it was seen before."""
     cap = policy.PROMOTED.get(seen.session.kind, min(one for one in policy.PROMOTED.values() if one))
-    room_left = max(0, cap - room.store.observed.promotions_of(seen.session.id))
-    learned.left_out["more than one session may add"] += max(0, len(proposals) - room_left)
-    return proposals[:room_left]
+    left = max(0, cap - context.observed.promotions_of(seen.session.id))
+    learned.left_out["more than one session may add"] += max(0, len(proposals) - left)
+    return proposals[:left]
 
 
-def _errors(found: Iterable[Hunch], room: ObserverContext) -> dict[str, float | None]:
+def _errors(found: Iterable[Hunch], context: ObserverContext) -> dict[str, float | None]:
     """How often reviews found each signal wrong, once there are enough of them."""
     rates: dict[str, float | None] = {}
     for name in {one.signal for one in found}:
         tags = frozenset({signal_tag(name)})
-        wrong = room.store.memories.count(Filter(tags=tags, statuses=frozenset({Status.REJECTED})))
-        right = room.store.memories.count(Filter(tags=tags, needs_review=False))
+        wrong = context.reader.count(Filter(tags=tags, statuses=frozenset({Status.REJECTED})))
+        right = context.reader.count(Filter(tags=tags, needs_review=False))
         rates[name] = wrong / (wrong + right) if wrong + right >= policy.REVIEWS else None
     return rates
 
@@ -191,23 +190,21 @@ class Compared:
     closed: bool = False
 
 
-def compare_with_known(hunches: Sequence[Hunch], room: ObserverContext) -> list[Compared]:
+def compare_with_known(hunches: Sequence[Hunch], context: ObserverContext) -> list[Compared]:
     """Each hunch with what is known of it."""
-    promoted = room.store.observed.promoted([one.key for one in hunches])
-    prints = {fingerprint(one.text): one for one in hunches}
-    buried = room.store.tombstones.find(list(prints))
-    ids = [MemoryId(one.memory) for one in promoted.values()]
-    known = {one.id: one for one in room.store.memories.get_many(ids).memories}
+    promoted = context.observed.promoted([one.key for one in hunches])
+    buried = context.reader.buried([one.text for one in hunches])
+    known = {one.id: one for one in context.reader.get_many([one.memory for one in promoted.values()]).memories}
     weighed = []
     for hunch in hunches:
         before = promoted.get(hunch.key)
-        if fingerprint(hunch.text) in buried:
+        if hunch.text in buried:
             weighed.append(Compared(hunch, closed=True))
         elif before is not None:
             there = known.get(MemoryId(before.memory))
             weighed.append(Compared(hunch, closed=True) if there is None else _again(hunch, there))
         else:
-            weighed.append(Compared(hunch, _said_before(hunch, room)))
+            weighed.append(Compared(hunch, _said_before(hunch, context)))
     return weighed
 
 
@@ -215,16 +212,11 @@ def _again(hunch: Hunch, there: Memory) -> Compared:
     return Compared(hunch, there.id, closed=there.status not in OPEN)
 
 
-def _said_before(hunch: Hunch, room: ObserverContext) -> MemoryId | None:
+def _said_before(hunch: Hunch, context: ObserverContext) -> MemoryId | None:
     """The memory that says the same, whoever taught it."""
-    senses = replace(
-        room.senses(), recipe=RECIPES["duplicates"], reranker=None, writer=None, changes=None, anchors=None
-    )  # whether a memory is outdated is another question, and asking costs
-    asked = Query(hunch.text, k=_LOOKED_AT, filter=Filter(statuses=OPEN), explicit=False)
-    for hit in recall(asked, senses, now=room.clock()).hits:
-        known = hit.memory
-        if known.kind not in _EVIDENCE and _about_the_same(hunch, known) and _alike(hunch, known, senses):
-            return hit.id
+    for known in context.reader.similar(hunch.text, limit=_LOOKED_AT):
+        if known.kind not in _EVIDENCE and _about_the_same(hunch, known) and _alike(hunch, known, context.reader):
+            return known.id
     return None
 
 
@@ -239,12 +231,10 @@ def _names(text: str, files: Sequence[str]) -> frozenset[str]:
     return frozenset({*(found.group(1) for found in _NAMED.finditer(text)), *files})
 
 
-def _alike(hunch: Hunch, memory: Memory, senses: RetrievalContext) -> bool:
-    if senses.dense is not None:
-        try:
-            return float(senses.dense.said(hunch.text) @ senses.dense.said(memory.content)) > policy.SAME
-        except LookupError:
-            pass  # no vectors yet: words have to do
+def _alike(hunch: Hunch, memory: Memory, reader: Reader) -> bool:
+    nearness = reader.nearness(hunch.text, memory.content)
+    if nearness is not None:
+        return nearness > policy.SAME
     return jaccard(set(words(hunch.text)), set(words(memory.content))) > policy.SAME_WORDS
 
 
@@ -277,49 +267,45 @@ class Written:
 
 
 def write_learned(
-    seen: Contribution, proposals: Sequence[Proposal], known: Sequence[Compared], room: ObserverContext
+    seen: Contribution, proposals: Sequence[Proposal], known: Sequence[Compared], context: ObserverContext
 ) -> Written:
     """Write everything or nothing. What another process promoted meanwhile is not promoted again."""
-    drafts = {one.hunch.key: room.placed(draft_memory(one, seen.session)) for one in proposals}
-    with room.store.engine.write():
-        if not room.store.observed.put(seen):
+    drafts = {one.hunch.key: context.writer.tie(draft_memory(one, seen.session)) for one in proposals}
+    with context.writer.transaction():
+        if not context.observed.put(seen):
             return Written(put=False)
-        taken = room.store.observed.promoted(drafts)
+        taken = context.observed.promoted(drafts)
         added = [
             kept
             for one in proposals
-            if one.hunch.key not in taken and (kept := _added(one.hunch, drafts[one.hunch.key], seen, room))
+            if one.hunch.key not in taken and (kept := _added(one.hunch, drafts[one.hunch.key], seen, context))
         ]
-        reinforced = [kept for one in known if (kept := _borne_out(one, seen, room))]
+        reinforced = [kept for one in known if (kept := _borne_out(one, seen, context))]
     return Written(True, tuple(added), tuple(reinforced))
 
 
-def _added(hunch: Hunch, draft: Draft, seen: Contribution, room: ObserverContext) -> Kept | None:
-    now = room.now()
+def _added(hunch: Hunch, draft: Draft, seen: Contribution, context: ObserverContext) -> Kept | None:
     try:
-        receipt = remember([draft], room.store, now=now, identity=room.identity, actor=ACTOR)[0]
+        receipt = context.writer.remember([draft], actor=ACTOR)[0]
     except Tombstoned:
         return None  # somebody rejected these words between reading and writing
-    _note(hunch, receipt.id, seen, room, now)
+    _note(hunch, receipt.id, seen, context)
     return Kept(receipt.memory, draft.why)
 
 
-def _borne_out(one: Compared, seen: Contribution, room: ObserverContext) -> Kept | None:
+def _borne_out(one: Compared, seen: Contribution, context: ObserverContext) -> Kept | None:
     """Seen again: only what nothing from outside has touched counts, and a tainted memory waits for a person."""
     if one.known is None:
         return None
-    memory = room.store.memories.get(one.known)
+    memory = context.reader.get(one.known)
     clean = list(dict.fromkeys(sighting.session for sighting in one.hunch.clean))
-    now = room.now()
-    if one.hunch.key not in room.store.observed.promoted([one.hunch.key]):
-        _note(one.hunch, one.known, seen, room, now)
+    if one.hunch.key not in context.observed.promoted([one.hunch.key]):
+        _note(one.hunch, one.known, seen, context)
     needed = memory.attributes.get("needed", policy.GRADES[one.hunch.signal].sessions)
     enough = len({*memory.provenance, *clean}) >= max(3, policy.SHOWN_AFTER * int(needed))
     better = _told_better(one.hunch, memory)
-    done = witnessed(
-        room.store,
+    done = context.writer.witness(
         one.known,
-        room.hand(),
         sessions=clean,
         attributes={
             "evidence": _joined(memory.attributes.get("evidence"), one.hunch),
@@ -327,6 +313,7 @@ def _borne_out(one: Compared, seen: Contribution, room: ObserverContext) -> Kept
         },
         content=better,
         active=enough and not memory.attributes.get("tainted", False),
+        actor=ACTOR,
     )
     return None if done is None else Kept(done, _why(one.hunch))
 
@@ -338,9 +325,10 @@ def _told_better(hunch: Hunch, memory: Memory) -> str | None:
     return hunch.text if ours and not hunch.taint and fingerprint(hunch.text) != told else None
 
 
-def _note(hunch: Hunch, memory: MemoryId, seen: Contribution, room: ObserverContext, now: datetime) -> None:
-    noted = Promotion(key=hunch.key, memory=memory, session=seen.session.id, at=now.timestamp())
-    room.store.observed.note_promotions([noted])
+def _note(hunch: Hunch, memory: MemoryId, seen: Contribution, context: ObserverContext) -> None:
+    at = context.writer.now().timestamp()
+    noted = Promotion(key=hunch.key, memory=memory, session=seen.session.id, at=at)
+    context.observed.note_promotions([noted])
 
 
 def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
@@ -364,6 +352,7 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
             "signal": hunch.signal,
             "evidence": hunch.evidence(),
             "tainted": bool(hunch.taint),
+            "spoken": hunch.spoken,
             **({"taint": hunch.taint} if hunch.taint else {}),
             "needed": hunch.needed,
             "told": fingerprint(hunch.text),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from recollect.core.kinds import Kind
+from recollect.core.observed import SessionSeen
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
@@ -31,25 +34,35 @@ class Waiting:
         return bool(self.memory.attributes.get("tainted"))
 
 
-def list_waiting(room: ObserverContext, *, limit: int, skip: int = 0) -> list[Waiting]:
-    """What waits, what a person said first, then by confidence, then by age."""
-    found = room.store.memories.page(_WAITING, limit=limit, skip=skip).memories
-    ranked = sorted(found, key=lambda one: (-one.confidence, one.created_at, one.id))
-    return [_waiting(one, room) for one in ranked]
+def list_waiting(context: ObserverContext, *, limit: int, skip: int = 0) -> list[Waiting]:
+    """What waits: what a person said first, then by confidence, then by age. The order is the same across pages."""
+    waiting = context.reader.list(_WAITING, limit=context.reader.count(_WAITING)).memories
+    ranked = sorted(waiting, key=lambda memory: (not _spoken(memory), -memory.confidence, memory.created_at, memory.id))
+    page = ranked[max(0, skip) : max(0, skip) + max(0, limit)]
+    sessions = {session.id: session for session in context.observed.sessions()} if page else {}
+    return [_with_evidence(memory, sessions) for memory in page]
 
 
-def count_waiting(room: ObserverContext) -> int:
+def count_waiting(context: ObserverContext) -> int:
     """How many wait."""
-    return room.store.memories.count(_WAITING)
+    return context.reader.count(_WAITING)
 
 
-def _waiting(memory: Memory, room: ObserverContext) -> Waiting:
+def _spoken(memory: Memory) -> bool:
+    """Did a person say it? Memories written before this was noted tell it by their signal and kind."""
+    spoken = memory.attributes.get("spoken")
+    if spoken is not None:
+        return bool(spoken)
+    return memory.attributes.get("signal") == "self_correction" and memory.kind == Kind.GOTCHA
+
+
+def _with_evidence(memory: Memory, sessions: Mapping[str, SessionSeen]) -> Waiting:
     evidence = [one for one in memory.attributes.get("evidence", ()) if isinstance(one, dict)]
-    steps = sum(max(1, len(one.get("steps", ()))) for one in evidence)
-    cost = 0.0
-    for one in evidence:
-        session = room.store.observed.session(str(one.get("session")))
-        if session is not None and session.steps:
-            cost += session.tokens / session.steps * max(1, len(one.get("steps", ())))
-    saves = round(cost / len(evidence)) if evidence else 0
-    return Waiting(memory, tuple(str(one.get("session")) for one in evidence), steps, saves)
+    seen = [(str(one.get("session")), max(1, len(one.get("steps", ())))) for one in evidence]
+    costs = (
+        session.tokens / session.steps * steps
+        for id, steps in seen
+        if (session := sessions.get(id)) is not None and session.steps
+    )
+    saves = round(sum(costs) / len(seen)) if seen else 0
+    return Waiting(memory, tuple(id for id, _ in seen), sum(steps for _, steps in seen), saves)

@@ -29,7 +29,6 @@ from recollect.observer.promotion import (
     score_hunches,
 )
 from recollect.observer.recorder import module_of
-from recollect.remember.remember import remember
 
 STAGES = (5, 10, 20, 50, 100)  # sessions of a module at which it is looked at as a whole
 MOST = 5  # hunches of one look
@@ -316,7 +315,7 @@ _ERRORS = 50  # troubles of a module that are looked at
 class SynthesiseChore:
     """Looks at every module that has reached a stage: 5, 10, 20, 50 or 100 sessions."""
 
-    room: ObserverContext
+    context: ObserverContext
     name: str = "synthesise"
 
     def plan(self, now: datetime, *, due: bool) -> Plan:
@@ -331,7 +330,7 @@ class SynthesiseChore:
         for module, _, stage in reached:
             if not budget.allows():
                 break
-            kept, note = _look(self.room, module, stage)
+            kept, note = _look(self.context, module, stage)
             added, looked = added + kept, looked + 1
             notes += [note] if note else []
             budget.take()
@@ -340,7 +339,7 @@ class SynthesiseChore:
         return Done(self.name, looked, len(reached) - looked, told, {"modules": looked, "memories": added})
 
     def _reached(self) -> list[tuple[str, int, int]]:
-        observed = self.room.store.observed
+        observed = self.context.observed
         done: dict[str, list[str]] = {}
         for one in observed.syntheses():
             done.setdefault(one.subject, []).append(one.stage)
@@ -353,7 +352,7 @@ class SynthesiseChore:
 class CausesChore:
     """Looks once a week at files of different modules that are used together in one order."""
 
-    room: ObserverContext
+    context: ObserverContext
     name: str = "causes"
 
     def plan(self, now: datetime, *, due: bool) -> Plan:
@@ -365,17 +364,17 @@ class CausesChore:
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         found = self._found()
         chosen = found[: min(_PAIRS, len(found) if budget.left is None else budget.left)]
-        sessions = self.room.store.observed.sessions()
+        sessions = self.context.observed.sessions()
         if not chosen or not sessions:
             return Done(self.name)
-        fresh, note = _weighed(chosen, self.room, most=_PAIRS)
+        fresh, note = _weighed(chosen, self.context, most=_PAIRS)
         looks = [(one.subject, WEEKLY) for one in chosen]
-        added = _kept(fresh, looks, sessions[-1], self.room)
+        added = _kept(fresh, looks, sessions[-1], self.context)
         budget.take(len(chosen))
         return Done(self.name, len(chosen), len(found) - len(chosen), (note,) if note else (), {"memories": added})
 
     def _found(self) -> list[Hunch]:
-        observed = self.room.store.observed
+        observed = self.context.observed
         done = {one.subject for one in observed.syntheses() if one.stage == WEEKLY}
         used = {one.path: one.sessions for one in observed.files()}
         outside = observed.outside()
@@ -389,9 +388,9 @@ class CausesChore:
         return found
 
 
-def module_seen(room: ObserverContext, module: str) -> ModuleSeen:
+def module_seen(context: ObserverContext, module: str) -> ModuleSeen:
     """Everything observed about a module."""
-    observed = room.store.observed
+    observed = context.observed
     ids = observed.sessions_in(module)
     within = frozenset(ids)
     every = observed.sessions()
@@ -409,41 +408,40 @@ def module_seen(room: ObserverContext, module: str) -> ModuleSeen:
     )
 
 
-def _look(room: ObserverContext, module: str, stage: int) -> tuple[int, str]:
-    seen = module_seen(room, module)
-    fresh, note = _weighed(synthesise(seen), room, most=MOST)
-    return _kept(fresh, [(module, str(stage))], seen.sessions[-1], room), note
+def _look(context: ObserverContext, module: str, stage: int) -> tuple[int, str]:
+    seen = module_seen(context, module)
+    fresh, note = _weighed(synthesise(seen), context, most=MOST)
+    return _kept(fresh, [(module, str(stage))], seen.sessions[-1], context), note
 
 
-def _weighed(found: Sequence[Hunch], room: ObserverContext, *, most: int) -> tuple[list[Proposal], str]:
+def _weighed(found: Sequence[Hunch], context: ObserverContext, *, most: int) -> tuple[list[Proposal], str]:
     """The few that are news, with their confidence, told by a model where there is one."""
     often = filter_by_frequency(found, Learned(""))
-    fresh = [one.hunch for one in compare_with_known(often, room) if one.known is None and not one.closed]
+    fresh = [one.hunch for one in compare_with_known(often, context) if one.known is None and not one.closed]
     proposals = score_hunches(fresh, errs={})[:most]
-    told, note = reword([one.hunch for one in proposals], room, "synthesis") if proposals else ([], "")
+    told, note = reword([one.hunch for one in proposals], context, "synthesis") if proposals else ([], "")
     return [Proposal(hunch, one.confidence) for hunch, one in zip(told, proposals, strict=True)], note
 
 
 def _kept(
-    proposals: Sequence[Proposal], looks: Sequence[tuple[str, str]], newest: SessionSeen, room: ObserverContext
+    proposals: Sequence[Proposal], looks: Sequence[tuple[str, str]], newest: SessionSeen, context: ObserverContext
 ) -> int:
     """Write the memories and that the look was made, together. What was rejected meanwhile is left out."""
-    now, store = room.now(), room.store
-    drafts = [(one.hunch, room.placed(draft_memory(one, newest))) for one in proposals]
-    with store.engine.write():
-        taken = store.observed.promoted([hunch.key for hunch, _ in drafts])
+    now = context.writer.now().timestamp()
+    drafts = [(one.hunch, context.writer.tie(draft_memory(one, newest))) for one in proposals]
+    with context.writer.transaction():
+        taken = context.observed.promoted([hunch.key for hunch, _ in drafts])
         ids: list[str] = []
         for hunch, draft in drafts:
             if hunch.key in taken:
                 continue
             try:
-                receipt = remember([draft], store, now=now, identity=room.identity, actor=ACTOR)[0]
+                receipt = context.writer.remember([draft], actor=ACTOR)[0]
             except Tombstoned:
                 continue
-            noted = Promotion(key=hunch.key, memory=receipt.id, session=newest.id, at=now.timestamp())
-            store.observed.note_promotions([noted])
+            noted = Promotion(key=hunch.key, memory=receipt.id, session=newest.id, at=now)
+            context.observed.note_promotions([noted])
             ids.append(receipt.id)
         for subject, stage in looks:
-            done = Synthesis(subject=subject, stage=stage, at=now.timestamp(), memories=tuple(ids))
-            store.observed.note_synthesis(done)
+            context.observed.note_synthesis(Synthesis(subject=subject, stage=stage, at=now, memories=tuple(ids)))
     return len(ids)

@@ -28,6 +28,8 @@ from recollect.core.ports import (
 )
 from recollect.core.query import MODES, Briefing, Candidate, Filter, Order, Page, Query, QueryType, Reading
 from recollect.core.records import Memory
+from recollect.core.scope import OPEN
+from recollect.core.text import fingerprint
 from recollect.core.tokens import ESTIMATE
 from recollect.recall.context_window import add_neighbours, read_windows, weigh_terms
 from recollect.recall.evidence import newest_first, weigh
@@ -303,6 +305,20 @@ class Reader:
             return float(dense.said(text) @ dense.said(other))
         except LookupError:  # no vectors were made yet
             return None
+
+    def similar(self, text: str, *, limit: int) -> tuple[Memory, ...]:
+        """Open memories of the project that may say the same as a text, the nearest first.
+
+        Found by the recipe for duplicates, without reranking or rewriting: whether they do is for the caller to judge.
+        """
+        query = Query(text, k=limit, filter=Filter(statuses=OPEN), explicit=False)
+        context = replace(self._context_for("duplicates", plain=True), reranker=None, writer=None)
+        return tuple(hit.memory for hit in recall(query, context, now=self._clock()).hits)
+
+    def buried(self, texts: Sequence[str]) -> frozenset[str]:
+        """Those of some statements that were rejected or forgotten and must not come back."""
+        prints = {fingerprint(text): text for text in texts}
+        return frozenset(prints[found] for found in self._stores.project.tombstones.find(list(prints)))
 
     def check(self, filter: Filter) -> Filter:
         """The filter with the kinds that other names stand for; an unknown kind is an error that lists the known."""

@@ -115,6 +115,10 @@ class Writer:
         if not outer:
             self._embed_waiting()
 
+    def tie(self, draft: Draft) -> Draft:
+        """Tie a draft to the commit and the symbol it speaks of, for rooms whose transaction must not wait for git."""
+        return self._tie(draft)
+
     # --- new memories ---------------------------------------------------------------------------------------------
 
     def remember(self, drafts: Iterable[Draft], *, actor: str | None = None, durable: bool = True) -> list[Receipt]:
