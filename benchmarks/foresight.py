@@ -15,15 +15,16 @@ from time import thread_time
 
 from sets import DATA
 
+from recollect.observer import policy
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
-from recollect.observer.failure_patterns import THRESHOLDS, WARNINGS_PER_HUNDRED_CALLS, Match, Trouble, choose_threshold
+from recollect.observer.failure_patterns import Match, Trouble, choose_threshold
 from recollect.observer.features import with_folders
 from recollect.observer.file_prediction import PastSession, predict_files
 from recollect.observer.language import fingerprint, is_request
-from recollect.observer.predictor import RECURRING, FailureOdds, SessionPredictor
+from recollect.observer.predictor import FailureOdds, SessionPredictor
 from recollect.observer.recorder import Recorder
 
-BUDGETS = (1.0, 2.0, 2.5, WARNINGS_PER_HUNDRED_CALLS, 3.5, 4.0, 5.0)  # warnings per hundred calls that are tried
+BUDGETS = (1.0, 2.0, 2.5, policy.WARNINGS_PER_HUNDRED_CALLS, 3.5, 4.0, 5.0)  # warnings per hundred calls that are tried
 
 
 @dataclass
@@ -85,7 +86,7 @@ class Repeats:
 
 def repeats(sessions: Sequence[Sequence[Event]]) -> Repeats:
     """Warn of repeated errors over sessions in time order."""
-    run = Repeats([Gate(bar=bar) for bar in THRESHOLDS] + [Gate(budget=budget) for budget in BUDGETS])
+    run = Repeats([Gate(bar=bar) for bar in policy.THRESHOLDS] + [Gate(budget=budget) for budget in BUDGETS])
     odds, known = FailureOdds(), set[str]()
     told: dict[tuple[str, str], Trouble] = {}
     before: Counter[tuple[str, str]] = Counter()
@@ -126,9 +127,9 @@ def _session(
             tool, warned = asked[event.call_id]
             mark = fingerprint(event.text).key
             for gate, match in zip(run.gates, warned, strict=True):
-                gate.error(mark, match, half, recurring=before[tool, mark] >= RECURRING)
+                gate.error(mark, match, half, recurring=before[tool, mark] >= policy.RECURRING_SESSIONS)
             here[tool, mark] += 1
-    run.groups += [times for key, times in here.items() if before[key] >= RECURRING]
+    run.groups += [times for key, times in here.items() if before[key] >= policy.RECURRING_SESSIONS]
     return set(here)
 
 
@@ -165,14 +166,14 @@ def repeats_report(run: Repeats) -> list[str]:
     total = run.gates[0]
     micros = sorted(run.micros)
     recurring, calls = sum(total.recurring.values()), sum(total.calls.values())
-    most = int(WARNINGS_PER_HUNDRED_CALLS * calls / 100)
+    most = int(policy.WARNINGS_PER_HUNDRED_CALLS * calls / 100)
     best = sum(sorted(run.groups, reverse=True)[:most])
     lines = [
         f"- recurring errors {sum(total.recurring.values())} (second half {total.recurring[1]}) in "
         f"{sum(total.calls.values())} calls; {run.patterns} patterns at the end; a call looked at by the matcher at "
         f"every bar: median {micros[len(micros) // 2]:.0f} µs, p99 {micros[int(len(micros) * 0.99)]:.0f} µs",
         f"- who knew the future could foresee {min(most, len(run.groups)) / recurring:.0%} at that call and "
-        f"{best / recurring:.0%} by then with {WARNINGS_PER_HUNDRED_CALLS:g} warnings in a hundred calls",
+        f"{best / recurring:.0%} by then with {policy.WARNINGS_PER_HUNDRED_CALLS:g} warnings in a hundred calls",
         "",
         "| bar | warnings / 100 calls | foreseen at that call | foreseen by then | warnings borne out "
         "| second half: warnings | at that call | by then |",

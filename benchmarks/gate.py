@@ -18,10 +18,10 @@ import recollect
 from recollect.agent.hook import follow, foresee_failure
 from recollect.app import Recollect
 from recollect.files.session_file import SessionFile
+from recollect.observer import policy
 from recollect.observer.events import Event, ToolCall, ToolResult, UserText
 from recollect.observer.failure_patterns import SNAPSHOT_FILES_NAME, SNAPSHOT_NAME, Match, match_patterns
 from recollect.observer.language import fingerprint
-from recollect.observer.predictor import RECURRING
 from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
 
@@ -114,7 +114,7 @@ def _session(
             run.followed.append((thread_time() - start) * 1e6)
             if call and event.error and not event.rejected:
                 key = (call.tool, fingerprint(event.text).key)
-                if before[key] >= RECURRING:
+                if before[key] >= policy.RECURRING_SESSIONS:
                     run.recurring[half] += 1
                     run.at_once[half] += match is not None and key[1] in match.pattern.fingerprints
                     run.by_then[half] += key[1] in told

@@ -123,7 +123,7 @@ def _double(one: Memory, other: Memory) -> bool:
     if (mine or theirs) and len(mine & theirs) / len(mine | theirs) < 0.5:
         return False
     a, b = set(words(one.content)), set(words(other.content))
-    return len(a & b) / max(1, len(a | b)) >= policy.SAME_WORDS
+    return len(a & b) / max(1, len(a | b)) >= policy.SAME_OVERLAP
 
 
 # --- borne out ------------------------------------------------------------------------------------------------------

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from observer_session import Session
+from recollect.observer import policy
 from recollect.observer.events import Event, ToolCall
 from recollect.observer.failure_patterns import (
-    ENOUGH,
-    FIRST_THRESHOLD,
-    THRESHOLDS,
     Pattern,
     Trouble,
     choose_threshold,
@@ -122,7 +120,7 @@ def test_what_was_mended_fades() -> None:
     good = [Session(f"g{n}").run("make docs") for n in range(40)]
     before, after = learnt(*bad), learnt(*bad, *good)
     assert likelihood(Session().run("make docs"), before) > 0.6
-    assert likelihood(Session().run("make docs"), after) < THRESHOLDS[0]
+    assert likelihood(Session().run("make docs"), after) < policy.THRESHOLDS[0]
 
 
 def test_the_same_pattern_is_given_once_and_the_same_troubles_are_told_once() -> None:
@@ -143,15 +141,26 @@ def test_a_lookout_counts_one_warning_a_session_for_each_bar_that_it_passes() ->
 
 
 def test_the_bar_is_the_lowest_that_keeps_the_budget() -> None:
-    chatty = (ENOUGH, tuple(20 if bar < 0.3 else 2 for bar in THRESHOLDS))
-    assert choose_threshold([chatty], budget=3.0) == min(bar for bar in THRESHOLDS if bar >= 0.3)
-    assert choose_threshold([(ENOUGH, tuple(1 for _ in THRESHOLDS))], budget=3.0) == THRESHOLDS[0]
+    chatty = (policy.THRESHOLD_CALLS, tuple(20 if bar < 0.3 else 2 for bar in policy.THRESHOLDS))
+    assert choose_threshold([chatty], budget=3.0) == min(bar for bar in policy.THRESHOLDS if bar >= 0.3)
+    assert (
+        choose_threshold([(policy.THRESHOLD_CALLS, tuple(1 for _ in policy.THRESHOLDS))], budget=3.0)
+        == policy.THRESHOLDS[0]
+    )
 
 
 def test_without_enough_calls_the_first_bar_holds_and_the_surest_is_always_told() -> None:
-    assert choose_threshold([], budget=3.0) == FIRST_THRESHOLD
-    assert choose_threshold([(ENOUGH - 1, tuple(0 for _ in THRESHOLDS))], budget=3.0) == FIRST_THRESHOLD
-    assert choose_threshold([(ENOUGH, tuple(ENOUGH for _ in THRESHOLDS))], budget=3.0) == THRESHOLDS[-1]
+    assert choose_threshold([], budget=3.0) == policy.FIRST_THRESHOLD
+    assert (
+        choose_threshold([(policy.THRESHOLD_CALLS - 1, tuple(0 for _ in policy.THRESHOLDS))], budget=3.0)
+        == policy.FIRST_THRESHOLD
+    )
+    assert (
+        choose_threshold(
+            [(policy.THRESHOLD_CALLS, tuple(policy.THRESHOLD_CALLS for _ in policy.THRESHOLDS))], budget=3.0
+        )
+        == policy.THRESHOLDS[-1]
+    )
 
 
 def test_a_warning_says_what_failed_and_what_helped() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from observer_session import Session
-from recollect.observer.file_prediction import PastSession, Weights, predict_files, words
+from recollect.observer import policy
+from recollect.observer.file_prediction import PastSession, predict_files, words
 from recollect.observer.recorder import Recorder
 
 
@@ -43,7 +44,7 @@ def test_without_a_hint_the_latest_and_the_most_frequent_lead() -> None:
     often = [PastSession(prompt=str(n), edited=("often.py",)) for n in range(5)] + [
         PastSession(prompt="z", edited=("once.py",))
     ] * 1
-    weights = Weights(lately=0.0)
+    weights = {**policy.FILE_WEIGHTS, "lately": 0.0}
     assert paths("", often, weights=weights)[0] == "often.py"
 
 

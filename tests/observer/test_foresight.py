@@ -11,9 +11,9 @@ import recollect
 from observer_session import Session
 from recollect.app import Recollect
 from recollect.core.observed import Contribution, FileSeen, PairSeen, SessionSeen
+from recollect.observer import policy
 from recollect.observer.events import ToolCall
-from recollect.observer.failure_patterns import FIRST_THRESHOLD, THRESHOLDS
-from recollect.observer.file_prediction import COMMITTED, ObservedCoChange
+from recollect.observer.file_prediction import ObservedCoChange
 
 UNREAD = "File has not been read yet. Read it first before writing to it."
 
@@ -46,7 +46,7 @@ def test_a_failure_of_earlier_sessions_is_warned_of_once_with_what_helped(memory
         watch(memory, unread(number))
     call = next_call(Session("new").edit("core/clock.py"))
     first = memory.observer.warnings(call, situation=memory.observer.situation())[0]
-    assert first.likelihood > FIRST_THRESHOLD
+    assert first.likelihood > policy.FIRST_THRESHOLD
     trouble = first.pattern.troubles[0]
     assert trouble.text.startswith("File has not been read yet")
     assert trouble.remedy == "read the file, then edit it"
@@ -86,7 +86,7 @@ def test_a_session_keeps_what_each_bar_would_have_raised_once_there_is_something
         watch(memory, unread(number))
     raised = [one.raised for one in memory.observer.sessions()]
     assert raised[:2] == [(), ()]
-    assert len(raised[3]) == len(THRESHOLDS)
+    assert len(raised[3]) == len(policy.THRESHOLDS)
     assert raised[3][0] == 1
 
 
@@ -161,7 +161,7 @@ def test_before_any_session_commits_tell_what_goes_together(memory: Recollect) -
 
 def test_sessions_outweigh_commits_as_they_come(memory: Recollect) -> None:
     committed(memory, A, C, 0.8)
-    for number in range(2 * COMMITTED):
+    for number in range(2 * policy.COMMITTED_SESSIONS):
         shared(memory, number, pair=True)
     found = co_change(memory).changing_with([A])
     assert found[B] > 0.6 > found[C] > 0.0

@@ -418,7 +418,7 @@ def refusals(name: str, count: int) -> Session:
     return session
 
 
-@pytest.mark.parametrize(("kind", "most"), sorted(policy.PROMOTED.items()))
+@pytest.mark.parametrize(("kind", "most"), sorted(policy.MAX_PROMOTED.items()))
 def test_a_session_adds_no_more_than_its_kind_may(learn: Learn, kind: str, most: int) -> None:
     learned = learn(refusals("s1", 24), kind=kind)
     assert len(learned.added) == most

@@ -15,9 +15,9 @@ from recollect.core.observed import Contribution, ErrorSeen, FileSeen, PairSeen,
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
+from recollect.observer import policy
 from recollect.observer.context import ObserverContext
 from recollect.observer.synthesis import (
-    MOST,
     CausesChore,
     ModuleSeen,
     SynthesiseChore,
@@ -103,7 +103,7 @@ def test_a_look_is_never_made_twice_and_adds_five_memories_at_most(memory: Recol
     first = run(SynthesiseChore(room), room)
     assert first
     per_look = [len(one.memories) for one in room.observed.syntheses()]
-    assert max(per_look) <= MOST
+    assert max(per_look) <= policy.SYNTHESIS_HUNCHES
     assert run(SynthesiseChore(room), room) == []
     assert not SynthesiseChore(room).plan(room.writer.now(), due=True)
 

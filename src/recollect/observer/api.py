@@ -23,7 +23,7 @@ from recollect.observer.file_prediction import PredictedFile
 from recollect.observer.findings import Finding, note_drafts, note_findings, read_report
 from recollect.observer.predictor import Predictor
 from recollect.observer.promotion import Learned, promote
-from recollect.observer.replay import IDLE, Begin, Progress, Replayed, drain, replay, transcripts
+from recollect.observer.replay import Begin, Progress, Replayed, drain, replay, transcripts
 from recollect.observer.review import Waiting, count_waiting, list_waiting
 from recollect.observer.synthesis import CausesChore, SynthesiseChore
 from recollect.observer.watcher import SessionWatcher
@@ -63,7 +63,7 @@ class Observer:
 
     def subtask_done(self, watch: SessionWatcher) -> Learned | None:
         """A part of a long plan was validated: what was learnt so far is kept now. Nothing for a short plan."""
-        return self.finish(watch) if watch.planned > policy.SUBTASKS else None
+        return self.finish(watch) if watch.planned > policy.LONG_PLAN_ITEMS else None
 
     # --- afterwards -------------------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ class Observer:
         self._predictor.publish()
         return done
 
-    def drain(self, *, idle: float = IDLE, kind: str | None = None) -> Replayed:
+    def drain(self, *, idle: float = policy.SESSION_IDLE_SECONDS, kind: str | None = None) -> Replayed:
         """Learn from the sessions that hooks have written down and that are over, and count what they were told."""
         if self._folder is None:
             return Replayed()
@@ -168,6 +168,6 @@ class Observer:
 
 
 def _kind(kind: str) -> str:
-    if kind not in policy.PROMOTED:
-        raise UnknownChoice("type", kind, policy.PROMOTED)
+    if kind not in policy.MAX_PROMOTED:
+        raise UnknownChoice("type", kind, policy.MAX_PROMOTED)
     return kind

@@ -18,10 +18,6 @@ from recollect.observer.events import ActionType, Event, Outcome, SessionComplet
 from recollect.observer.signals import DETECTORS, detectors
 from recollect.observer.signals.base import Detector, Note, Signal
 
-SLOW_EVENT_SECONDS = 0.002  # seconds an event may take before it is counted as slow
-MAX_BYTES = 50_000_000  # bytes, estimated, the pad may take
-LEFT = 0.8  # share of the bound that is left filled after forgetting
-ID_SHARE = 0.36  # of the bound goes to the ids that recognise a replay: 100,000 events
 FORMAT = 2  # of a checkpoint
 _NO_WITNESS = frozenset({"file_access", "repeated_grep"})  # any file read has these: they cannot bear out anything
 
@@ -35,7 +31,6 @@ _EVENT_BYTES, _PATH_BYTES, _RESULT_BYTES = (
     12_000,
     20_000,
 )  # the most an event, each of its paths, a result can add
-_SEEN_AGAIN = 0.05, 4  # value of a note for each time seen, and times that count
 
 
 @dataclass(slots=True)
@@ -54,7 +49,9 @@ class Counts:
 class SignalCollector:
     """Watches one session. `feed` never raises; `signals` may be asked at any moment."""
 
-    def __init__(self, session: str, *, bound: int = MAX_BYTES, clock: Callable[[], float] = perf_counter) -> None:
+    def __init__(
+        self, session: str, *, bound: int = policy.COLLECTOR_BYTES, clock: Callable[[], float] = perf_counter
+    ) -> None:
         self.session = session
         self.counts = Counts()
         self.outcome = Outcome.UNKNOWN
@@ -78,7 +75,7 @@ class SignalCollector:
             return False
         start = self._clock()
         self._ids[event.id] = None
-        if len(self._ids) * _ID_BYTES > ID_SHARE * self._bound:
+        if len(self._ids) * _ID_BYTES > policy.ID_SHARE * self._bound:
             del self._ids[next(iter(self._ids))]
         self.counts.events += 1
         self._notice(event)
@@ -106,7 +103,7 @@ class SignalCollector:
         }
         kept = [one for one in found if policy.GRADES[one.name].alone or firm.intersection(one.paths)]
         worth = {name: policy.worth(name, sessions=1) for name in policy.GRADES}
-        marked = [mark_taint(one, self._outside) for one in kept if worth[one.name] >= policy.WORTHLESS]
+        marked = [mark_taint(one, self._outside) for one in kept if worth[one.name] >= policy.MIN_WORTH]
         return sorted(marked, key=lambda one: (-worth[one.name], one.name, -one.count, one.subject))
 
     def weight(self) -> int:
@@ -128,7 +125,7 @@ class SignalCollector:
 
     @classmethod
     def resume(
-        cls, saved: Mapping[str, Any], *, bound: int = MAX_BYTES, clock: Callable[[], float] = perf_counter
+        cls, saved: Mapping[str, Any], *, bound: int = policy.COLLECTOR_BYTES, clock: Callable[[], float] = perf_counter
     ) -> SignalCollector:
         """The pad a checkpoint was made of. One that cannot be read is an error that says so."""
         if not isinstance(saved, Mapping) or saved.get("format") != FORMAT:
@@ -155,7 +152,7 @@ class SignalCollector:
             self.outcome = event.outcome
 
     def _measure(self, taken: float) -> None:
-        self.counts.slow += taken > SLOW_EVENT_SECONDS
+        self.counts.slow += taken > policy.SLOW_EVENT_SECONDS
         self.counts.slowest = max(self.counts.slowest, taken)
 
     def _fit(self) -> None:
@@ -172,7 +169,7 @@ class SignalCollector:
             for key, kept in detector.notes.items()
         )
         for _, number, key in ranked:
-            if held <= LEFT * self._bound:
+            if held <= policy.FILLED_SHARE * self._bound:
                 break
             held -= _note_weight(key, self._detectors[number].notes.pop(key))
             self.counts.forgotten += 1
@@ -188,8 +185,8 @@ def mark_taint(found: Signal, outside: tuple[int, str] | None) -> Signal:
 
 
 def _value(name: str, kept: Note) -> float:
-    each, most = _SEEN_AGAIN
-    return policy.worth(name, sessions=1) + each * min(kept.count, most)
+    again = policy.SEEN_AGAIN_VALUE * min(kept.count, policy.SEEN_AGAIN_TIMES)
+    return policy.worth(name, sessions=1) + again
 
 
 def _most(event: Event) -> int:

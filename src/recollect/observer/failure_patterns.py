@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 
 from recollect.core.digest import short_digest
+from recollect.observer import policy
 from recollect.observer.events import Value
 from recollect.observer.features import FeatureState
 
@@ -20,30 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.observer.events import ToolCall
-
-
-THRESHOLDS = (
-    0.10,
-    0.13,
-    0.16,
-    0.20,
-    0.23,
-    0.26,
-    0.30,
-    0.34,
-    0.38,
-    0.42,
-    0.46,
-    0.50,
-    0.55,
-    0.60,
-    0.70,
-    0.80,
-)  # likelihoods
-FIRST_THRESHOLD = 0.34  # until enough was observed to choose one
-WARNINGS_PER_HUNDRED_CALLS = 3.0  # warnings in a hundred calls that the bar is chosen for
-WINDOW = 40  # sessions it is chosen on: projects change
-ENOUGH = 200  # calls of them
 
 
 class Trouble(Value):
@@ -120,7 +97,7 @@ def match_patterns(
     patterns: Sequence[Pattern],
     *,
     situation: FeatureState | None = None,
-    bar: float = FIRST_THRESHOLD,
+    bar: float = policy.FIRST_THRESHOLD,
     given: Collection[str] = (),
     told: Collection[str] = (),
 ) -> list[Match]:
@@ -142,18 +119,24 @@ def match_patterns(
 
 
 def choose_threshold(
-    sessions: Sequence[tuple[int, Sequence[int]]], *, budget: float = WARNINGS_PER_HUNDRED_CALLS
+    sessions: Sequence[tuple[int, Sequence[int]]], *, budget: float = policy.WARNINGS_PER_HUNDRED_CALLS
 ) -> float:
     """The lowest bar that would have kept the budget over the last sessions, each as its calls and `raised`.
 
     Never above the highest: who fails four times in five is told, whatever it costs.
     """
-    lately = [(calls, raised) for calls, raised in sessions if len(raised) == len(THRESHOLDS)][-WINDOW:]
+    lately = [(calls, raised) for calls, raised in sessions if len(raised) == len(policy.THRESHOLDS)][
+        -policy.THRESHOLD_SESSIONS :
+    ]
     calls = sum(one for one, _ in lately)
-    if calls < ENOUGH:
-        return FIRST_THRESHOLD
-    kept = (bar for place, bar in enumerate(THRESHOLDS) if 100 * sum(one[place] for _, one in lately) <= budget * calls)
-    return next(kept, THRESHOLDS[-1])
+    if calls < policy.THRESHOLD_CALLS:
+        return policy.FIRST_THRESHOLD
+    kept = (
+        bar
+        for place, bar in enumerate(policy.THRESHOLDS)
+        if 100 * sum(one[place] for _, one in lately) <= budget * calls
+    )
+    return next(kept, policy.THRESHOLDS[-1])
 
 
 def format_warning(match: Match, *, most: int = 2) -> str:

@@ -13,45 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from recollect.observer import policy
 from recollect.observer.context import CoChanged
 from recollect.store.observed import Observed
 
 PROMPT = 6000  # characters of a prompt that are looked at
-SESSIONS = 400  # earlier ones that are looked at
-ALIKE, SHARPNESS = 10, 4  # sessions that count as alike; how much the likest one leads
-FADES = 5.0  # sessions after which a file is no longer fresh in mind
-BRANCH_FADES = 3.0  # sessions of the same branch, the same
-K1, B, B_FILE = (
-    1.2,
-    0.75,
-    0.5,
-)  # of the usual ranking of texts by words (BM25); what is said of one file varies in length
-SHORTEST = 4  # letters of a name that a prompt can mean by it
-NAMED_IN_FULL, NAMED_BY_FILE, NAMED_IN_PART = 1.0, 0.7, 0.35  # how surely a path, a file name, its stem is meant
 MAIN = frozenset({"", "main", "master", "trunk", "develop"})  # branches that everything happens on
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[a-z]+|[0-9]+")
 _NAMES = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*")
 _ENDINGS = ("ing", "ed", "es", "s")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """What each hint counts; chosen on the first half of two codebases' sessions, reported on the second."""
-
-    alike: float = 1.0
-    read_alike: float = 1.0
-    worked_on: float = 0.5
-    named: float = 1.5
-    words: float = 1.0
-    lately: float = 0.3
-    often: float = 0.5
-    branch: float = 1.5
-    together: float = 0.125
-
-
-WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +53,14 @@ def predict_files(
     branch: str = "",
     files: Iterable[str] = (),
     together: Mapping[str, Mapping[str, float]] | None = None,
-    weights: Weights = WEIGHTS,
+    weights: Mapping[str, float] = policy.FILE_WEIGHTS,
 ) -> list[PredictedFile]:
     """The `k` files a session beginning with `prompt` will most probably touch, the surest first.
 
     `past` is in time order; `files` are files of the project that no session need have touched; `together` tells for a
     file which go with it and how surely, by commits or co-access.
     """
-    past = past[-SESSIONS:]
+    past = past[-policy.PAST_SESSIONS :]
     asked = prompt[:PROMPT]
     scores = _Scores()
     terms = frozenset(words(asked))
@@ -134,47 +106,53 @@ class _Scores:
         return tuple(sorted(parts, key=lambda hint: (-parts[hint], hint))[:3])
 
 
-def _by_sessions(scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Weights) -> None:
-    likeness = _ranked(terms, [Counter(words(one.prompt[:PROMPT])) for one in past], b=B)
+def _by_sessions(
+    scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Mapping[str, float]
+) -> None:
+    likeness = _ranked(terms, [Counter(words(one.prompt[:PROMPT])) for one in past], b=policy.BM25_B)
     order = sorted((place for place, like in enumerate(likeness) if like > 0), key=lambda at: (-likeness[at], -at))
     if not order:
         return
-    best, near = likeness[order[0]], order[:ALIKE]
-    sharp = sum((likeness[place] / best) ** SHARPNESS for place in order)
+    best, near = likeness[order[0]], order[: policy.ALIKE_SESSIONS]
+    sharp = sum((likeness[place] / best) ** policy.SHARPNESS for place in order)
     flat = sum(likeness[place] for place in near)
     for place in order:
-        share = 0.5 * (likeness[place] / best) ** SHARPNESS / sharp
+        share = 0.5 * (likeness[place] / best) ** policy.SHARPNESS / sharp
         share += 0.5 * likeness[place] / flat if place in near else 0.0
         for path in past[place].edited:
-            scores.add(path, "a session was asked alike", weights.alike * share)
+            scores.add(path, "a session was asked alike", weights["alike"] * share)
     for place in near:
         for path in (*past[place].edited, *past[place].read):
-            scores.add(path, "a session that was asked alike read it", weights.read_alike * likeness[place] / flat)
+            scores.add(path, "a session that was asked alike read it", weights["read_alike"] * likeness[place] / flat)
 
 
-def _by_files(scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Weights) -> None:
+def _by_files(
+    scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Mapping[str, float]
+) -> None:
     """What a file was worked on for: the words of every prompt that led to it."""
     said: dict[str, Counter[str]] = {}
     for one in past:
         counted = Counter(words(one.prompt[:PROMPT]))
         for path in one.edited:
             said.setdefault(path, Counter()).update(counted)
-    fits = _ranked(terms, list(said.values()), b=B_FILE)
+    fits = _ranked(terms, list(said.values()), b=policy.BM25_B_FILE)
     best = max(fits, default=0.0)
     for path, fit in zip(said, fits, strict=True):
         if best:
-            scores.add(path, "it was worked on for such words", weights.worked_on * fit / best)
+            scores.add(path, "it was worked on for such words", weights["worked_on"] * fit / best)
 
 
-def _by_time(scores: _Scores, past: Sequence[PastSession], branch: str, weights: Weights) -> None:
+def _by_time(scores: _Scores, past: Sequence[PastSession], branch: str, weights: Mapping[str, float]) -> None:
     times: Counter[str] = Counter()
     last: dict[str, int] = {}
     for place, one in enumerate(past):
         times.update(one.edited)
         last.update(dict.fromkeys(one.edited, place))
     for path, n in times.items():
-        scores.add(path, "touched lately", weights.lately * math.exp((last[path] + 1 - len(past)) / FADES))
-        scores.add(path, "touched often", weights.often * math.log1p(n) / math.log1p(len(past)))
+        scores.add(
+            path, "touched lately", weights["lately"] * math.exp((last[path] + 1 - len(past)) / policy.FRESH_SESSIONS)
+        )
+        scores.add(path, "touched often", weights["often"] * math.log1p(n) / math.log1p(len(past)))
     if branch in MAIN:
         return
     same = [one for one in past if one.branch == branch]
@@ -182,10 +160,14 @@ def _by_time(scores: _Scores, past: Sequence[PastSession], branch: str, weights:
     for place, one in enumerate(same):
         left.update(dict.fromkeys(one.edited, place))
     for path, place in left.items():
-        scores.add(path, f"work on {branch}", weights.branch * math.exp((place + 1 - len(same)) / BRANCH_FADES))
+        scores.add(
+            path,
+            f"work on {branch}",
+            weights["branch"] * math.exp((place + 1 - len(same)) / policy.FRESH_BRANCH_SESSIONS),
+        )
 
 
-def _by_name(scores: _Scores, asked: str, terms: frozenset[str], paths: set[str], weights: Weights) -> None:
+def _by_name(scores: _Scores, asked: str, terms: frozenset[str], paths: set[str], weights: Mapping[str, float]) -> None:
     low = asked.lower()
     names = {name.strip(".-") for name in _NAMES.findall(low)}
     names |= {part for name in names for part in name.split("/")}
@@ -199,21 +181,21 @@ def _by_name(scores: _Scores, asked: str, terms: frozenset[str], paths: set[str]
         name = path.rpartition("/")[2].lower()
         stem = name.partition(".")[0]
         sure = (
-            NAMED_IN_FULL if path.lower() in low
-            else NAMED_BY_FILE if len(name) > SHORTEST and name in names
-            else NAMED_IN_PART if len(stem) >= SHORTEST and stem in names
+            policy.NAMED_IN_FULL if path.lower() in low
+            else policy.NAMED_BY_FILE if len(name) > policy.MIN_NAME_CHARS and name in names
+            else policy.NAMED_IN_PART if len(stem) >= policy.MIN_NAME_CHARS and stem in names
             else 0.0
         )  # fmt: skip
-        scores.add(path, "the prompt names it", weights.named * sure)
+        scores.add(path, "the prompt names it", weights["named"] * sure)
         if most:
-            scores.add(path, "its name shares words with the prompt", weights.words * shared[path] / most)
+            scores.add(path, "its name shares words with the prompt", weights["words"] * shared[path] / most)
 
 
-def _by_company(scores: _Scores, together: Mapping[str, Mapping[str, float]], weights: Weights) -> None:
-    leaders = sorted(scores.total.items(), key=lambda item: (-item[1], item[0]))[:ALIKE]
+def _by_company(scores: _Scores, together: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> None:
+    leaders = sorted(scores.total.items(), key=lambda item: (-item[1], item[0]))[: policy.ALIKE_SESSIONS]
     for leader, score in leaders:
         for path, surely in together.get(leader, {}).items():
-            scores.add(path, f"goes with {leader}", weights.together * surely * min(1.0, score))
+            scores.add(path, f"goes with {leader}", weights["together"] * surely * min(1.0, score))
 
 
 def _ranked(terms: frozenset[str], texts: Sequence[Counter[str]], *, b: float) -> list[float]:
@@ -224,7 +206,10 @@ def _ranked(terms: frozenset[str], texts: Sequence[Counter[str]], *, b: float) -
     rarity = {word: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for word, n in held.items()}
     return [
         sum(
-            rarity[word] * text[word] * (K1 + 1) / (text[word] + K1 * (1 - b + b * length / (usual or 1.0)))
+            rarity[word]
+            * text[word]
+            * (policy.BM25_K1 + 1)
+            / (text[word] + policy.BM25_K1 * (1 - b + b * length / (usual or 1.0)))
             for word in text.keys() & terms
         )
         for text, length in zip(texts, lengths, strict=True)
@@ -234,7 +219,6 @@ def _ranked(terms: frozenset[str], texts: Sequence[Counter[str]], *, b: float) -
 # --- files that change together ------------------------------------------------------------------------------------
 
 
-COMMITTED = 5  # sessions that what was committed counts as
 _MOST_FILES = 20  # files that are asked about
 
 
@@ -274,7 +258,7 @@ class ObservedCoChange:
 
 
 def _blended(shared: Mapping[str, int], sessions: int, committed: Mapping[str, float]) -> dict[str, float]:
-    prior = COMMITTED if committed else 0
+    prior = policy.COMMITTED_SESSIONS if committed else 0
     return {
         other: round(min(1.0, (shared.get(other, 0) + prior * committed.get(other, 0.0)) / max(1, sessions + prior)), 4)
         for other in {*shared, *committed}

@@ -17,6 +17,7 @@ from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.scope import Scope, Source, Status
 from recollect.core.text import clean, excerpt
+from recollect.observer import policy
 from recollect.observer.context import ACTOR, ObserverContext
 from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.language import telling_line
@@ -26,7 +27,6 @@ from recollect.observer.tool_calls import relative_path
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 SERIOUS = frozenset({"critical", "high"})
-FINDING_CONFIDENCE = 0.8  # the design's
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def note_findings(findings: Sequence[Finding], context: ObserverContext, *, sess
         Draft(
             one.text,
             kind=Kind.ERROR_PATTERN,
-            confidence=FINDING_CONFIDENCE,
+            confidence=policy.FINDING_CONFIDENCE,
             source=Source.QA_AUTO,
             files=one.files,
             session=session,
@@ -143,9 +143,6 @@ def _files(item: Mapping[str, Any]) -> tuple[str, ...]:
 # --- user interfaces -----------------------------------------------------------------------------------------------
 
 
-CONFIDENCE = 0.75
-REACH = 12  # calls after a failure in which the same deed counts as its second try
-BETWEEN = 2  # deeds between the two that are told
 LONGEST = 300  # characters of an observation
 MOST = 20  # observations of one session
 _OPEN = 64  # calls and failures that are awaited
@@ -213,12 +210,12 @@ class UiWatcher:
 
     def _worked(self, call: ToolCall) -> None:
         failed = self._tries.pop(_deed(call), None)
-        if failed is not None and self._count - failed[2] <= REACH and len(self._found) < MOST:
+        if failed is not None and self._count - failed[2] <= policy.UI_RETRY_CALLS and len(self._found) < MOST:
             since = self._count - failed[2]
             seen = _learnt(failed[0], failed[1], self._done[len(self._done) - since :] if since else [])
             self._found.setdefault(seen.text, seen)
         self._count += 1
-        self._done = [*self._done, call][-REACH:]
+        self._done = [*self._done, call][-policy.UI_RETRY_CALLS :]
 
 
 def watched(events: Iterable[Event]) -> list[Observation]:
@@ -243,7 +240,7 @@ def draft_observations(found: Sequence[Observation], *, session: str | None = No
         Draft(
             one.text,
             kind=Kind.E2E_OBSERVATION,
-            confidence=CONFIDENCE,
+            confidence=policy.OBSERVATION_CONFIDENCE,
             source=Source.MCP_AUTO,
             scope=Scope.GLOBAL,
             tags=(f"ui:{one.sort}",),
@@ -271,14 +268,14 @@ def drives(tool: str) -> bool:
 def _learnt(call: ToolCall, line: str, between: Sequence[ToolCall]) -> Observation:
     deed, trouble = _deed(call), excerpt(line, LONGEST // 2)
     waits = [one for one in between if any(part in one.tool.lower() for part in _WAITS)]
-    others = [_deed(one) for one in between if one not in waits and _deed(one) != deed][-BETWEEN:]
+    others = [_deed(one) for one in between if one not in waits and _deed(one) != deed][-policy.UI_STEPS_TOLD :]
     if _BROKEN.search(line):
         sort, text = Sort.MCP_GOTCHA, f"{deed} trips with “{trouble}”; it works when tried again"
     elif waits or (_LATE.search(line) and not others):
         sort, text = Sort.TIMING, f"{deed} is too early at first (“{trouble}”): wait for the page before it"
     elif others and _ABSENT.search(line):
         sort, text = Sort.PRECONDITION, f"{deed} needs {' and then '.join(others)} first, else “{trouble}”"
-    elif len(others) >= BETWEEN:
+    elif len(others) >= policy.UI_STEPS_TOLD:
         sort, text = Sort.TEST_SEQUENCE, f"{deed} works after {' and then '.join(others)}; before, “{trouble}”"
     else:
         sort, text = Sort.UI_BEHAVIOR, f"{deed} answers “{trouble}” the first time and works the second"

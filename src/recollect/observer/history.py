@@ -97,7 +97,7 @@ class History:
     def used_in(self, sessions: Sequence[str], *, share: float) -> dict[str, float]:
         """The files that more than a share of some sessions used, with their share; few sessions count for less."""
         here = {one.path for one in self._seen.files} if self._here in sessions else set()
-        every = len(sessions) + policy.DOUBT
+        every = len(sessions) + policy.DOUBT_OCCASIONS
         least = max(1, int(share * every) - 1)
         others = [one for one in sessions if one != self._here]
         used = self._observed.used_in(others, least=least)

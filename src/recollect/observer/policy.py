@@ -1,57 +1,104 @@
-"""What each signal is worth: its score, the sessions it must be seen in, and every number the detectors use.
+"""Every number the observer decides by, named with its unit and reason: what calibration has to look at is here.
 
-Numbers live here with their unit and reason, so that calibration has one place to look.
+How much is read or kept of a thing is said where it is read; format versions too. Light to load: a hook's matcher asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
-from recollect.core.kinds import Kind
+from recollect.observer.events import Value
+
+# --- what an event may cost -----------------------------------------------------------------------------------------
+
+SLOW_EVENT_SECONDS = 0.002  # an event that takes longer to watch is counted as slow
+COLLECTOR_BYTES = 50_000_000  # estimated, that the signals of one session may take
+FILLED_SHARE = 0.8  # of these bytes that is left filled after forgetting
+ID_SHARE = 0.36  # of these bytes that goes to the ids that recognise a replay: 100,000 events
+SEEN_AGAIN_VALUE, SEEN_AGAIN_TIMES = 0.05, 4  # value of a note for each time seen, and times that count
+SESSION_IDLE_SECONDS = 30 * 60.0  # without a new line after which a session is taken to be over
+SPOOL_KEPT_SECONDS = 24 * 3600.0  # that a spool file is kept after it was learnt from: its session may be resumed
+
+# --- detectors ------------------------------------------------------------------------------------------------------
+
+TOGETHER_STEPS = 3  # between two files that count as used together
+REEDIT_STEPS = 5  # within which a second edit means the first was wrong
+HARD_TO_READ_READS = 4  # of a file without an edit that mean it is hard to read
+RETRY_STEPS = 5  # within which the same call again is a retry
+REMEDY_STEPS = 12  # after a failure within which the same thing going well is its remedy
+LIKE_COMMAND_OVERLAP = 0.5  # share of common words above which another command is a second try of the one that failed
+REPEATED_SEARCHES = 3  # times the same pattern is searched before its answer is worth keeping
+SEQUENCE, SEQUENCE_TOOLS, SEQUENCES = 4, 3, 3  # tools in a sequence; different ones; times it must be repeated
+CHAIN_FILES = 3  # files in a chain of imports
+CONFIG_REACH_STEPS = 10  # around a configuration edit in which other edits belong to it
+REFERENCE_REACH_STEPS = 10  # after an outside page in which an edit used it
+STEPS_PER_PLANNED_ITEM = 12  # that one is expected to take: a first guess, calibration replaces it
+OVERRUN_RATIO = 1.5  # steps taken over steps expected that count as an overrun
+SPIKE_TOKENS, SPIKE_RATIO = 8000, 4.0  # tokens of one answer, and times the session's mean, that count as a spike
+DWELL_SECONDS, DWELL_RATIO = 120.0, 4.0  # seconds over one file, and times the mean, that count as an anomaly
+MAX_OFFERED_FILES = 40  # of one listing that are followed up
+ALIKE_OVERLAP = 0.85  # share of common words above which two sentences of different agents are the same finding
+SENTENCE_SIGNALS = frozenset({"self_correction"})  # whose subject is a sentence, which two agents word differently
+UI_RETRY_CALLS = 12  # after a failure in which the same action of a user interface counts as its second try
+UI_STEPS_TOLD = 2  # between the two that are told
+EARLY_ERRORS = 2  # different errors of one session that are worth a note before it ends
+EARLY_CHANGED_FILES = 3  # files, the configuration included, that make a change of settings worth one
+EARLY_URGENCY: Mapping[str, float] = MappingProxyType(
+    {"self_correction": 0.9, "repeated_grep": 0.8, "error_retry": 0.75, "config_touch": 0.7}
+)  # signals worth noting before a session ends, and how urgently
+
+# --- rules ----------------------------------------------------------------------------------------------------------
+
+DOUBT_OCCASIONS = 2  # on which it did not hold that are added to every share: three of three may be chance
+TIED_SHARE = 0.6  # of one file's changes that come with the other's, above which the two belong together
+USUAL_SHARE = 0.5  # of the occasions on which something must hold to be told as the usual case
+ALWAYS_SHARE, OFTEN_SHARE = 0.8, 0.5  # of a folder's sessions that use a file always, or often
+MIN_MODULE_SESSIONS = 5  # of a folder before its usual files are told
+PREVAILING_RATIO = 2  # times as often as its reverse an order must be seen
+WIDE_LISTING_FILES = 6  # that a listing must offer to be called wide
+MIN_SPOKEN_WORDS, MIN_OWN_WORDS = 6, 10  # that a person's sentence, and an agent's own, needs to stand on its own
+OFTEN_IN_ONE_SESSION = 3  # times in one session that make an error worth telling at once
+MAX_REMEDY_CHARS = 140  # what is longer holds for one occasion only
+
+# --- synthesis ------------------------------------------------------------------------------------------------------
+
+SYNTHESIS_STAGES = (5, 10, 20, 50, 100)  # sessions of a module at which it is looked at as a whole
+SYNTHESIS_HUNCHES = 5  # of one look at a module
+WEEKLY_PAIRS = 20  # of one weekly look across modules
+COUPLED_SHARE = 0.7  # of the less used file's sessions in which the other was used close by
+DIRECTED_SHARE = 0.7  # of those in which the same one came first
+SHARED_SESSIONS = 3  # that two files must share, and a trouble or a round must have been seen in
+AT_HOME_SHARE = 0.6  # of a trouble's files above which it belongs to one module
+MIN_PLANNED_SESSIONS = 3  # that a calibration rests on
+TELLING_RATIO = 1.25  # times as many or as few steps as planned that are worth telling
+CONSULTED_SHARE = 0.5  # of a module's sessions that read a file without changing it
+
+# --- promotion ------------------------------------------------------------------------------------------------------
 
 DIAGNOSTIC, CROSS_SESSION, PRECISION = 0.5, 0.3, 0.2  # shares of a signal's value
-WORTHLESS = 0.4  # value below which a signal is dropped before promotion
-TAINTED = 0.7  # factor on the confidence of what was learned after reaching outside
-
-TOGETHER = 3  # steps between two files that count as used together
-REEDIT = 5  # steps within which a second edit means the first was wrong
-REREAD = 4  # reads of a file without an edit that mean it is hard to read
-RETRY = 5  # steps within which the same deed again is a retry
-REMEDY = 12  # steps after a failure within which the same thing going well is its remedy
-LIKE_COMMAND = 0.5  # share of common words above which another command is a second try of the one that failed
-SEARCHES = 3  # times the same pattern is searched before its answer is worth keeping
-SEQUENCE, SEQUENCE_TOOLS, SEQUENCES = 4, 3, 3  # tools in a sequence; different ones; times it must be repeated
-CHAIN = 3  # files in a chain of imports
-CONFIG_REACH = 10  # steps around a configuration edit in which other edits belong to it
-REFERENCE_REACH = 10  # steps after an outside page in which an edit used it
-PLANNED_STEPS = 12  # steps one planned item is expected to take: a first guess, calibration replaces it
-OVERRUN = 1.5  # steps taken over steps expected that count as an overrun
-SPIKE_TOKENS, SPIKE_TIMES = 8000, 4.0  # tokens of one answer, and times the session's mean, that count as a spike
-TOKEN = 4  # characters per token, the usual estimate
-DWELL_SECONDS, DWELL_TIMES = 120.0, 4.0  # seconds over one file, and times the mean, that count as an anomaly
-ALIKE = 0.85  # share of common words above which two sentences of different agents are the same finding
-SPOKEN = frozenset({"self_correction"})  # signals whose subject is a sentence, which two agents word differently
-DOUBT = 2  # occasions on which it did not hold that are added to every share: three of three may be chance
-TIED = 0.6  # share of one file's changes that come with the other's, above which the two belong together
-MOSTLY = 0.5  # share of the occasions on which something must hold to be told as the usual case
-ALWAYS, OFTEN = 0.8, 0.5  # share of a folder's sessions that use a file always, or often
-MODULE_SESSIONS = 5  # sessions of a folder before its usual files are told
-PREVAILS = 2  # times as often as its reverse an order must be seen
-OFFERED = 40  # files of one listing that are followed up
-
-SAME = 0.88  # cosine above which a new statement is one that is known already
-SAME_WORDS = 0.75  # share of common words that means the same where there are no vectors
+MIN_WORTH = 0.4  # value below which a signal is dropped before promotion
+FIRM_PART, OFTEN_PART = 0.6, 0.4  # of a confidence: at the least number of sessions, and what more of them can add
+HELD_PART, STRENGTH_PART = 0.8, 0.2  # of a confidence: that it held at all, and how often it did
+BORNE_OUT_BONUS = 0.05  # to a confidence where another, weaker signal agrees
+TAINTED_FACTOR = 0.7  # on the confidence of what was learned after reaching outside
 SPOKEN_CONFIDENCE = 0.8  # of what a person said: their word is sure, what it applies to is a guess
-SUBTASKS = 5  # planned items above which what was validated is promoted as it comes
-SHOWN_AFTER = 2  # times the sessions it took to promote something after which it is shown without a review
-REVIEWS = 5  # reviewed memories of a signal before their verdicts count as its error rate
-
-PROMOTED: Mapping[str, int] = MappingProxyType(
+FINDING_CONFIDENCE = 0.8  # of a grave finding of a review
+OBSERVATION_CONFIDENCE = 0.75  # of what driving a user interface taught
+NEAREST_COMPARED = 5  # memories that a hunch is compared with
+SHARED_NAMES, SHARED_OF_ALL_NAMES = (
+    0.5,
+    0.3,
+)  # of the fewer names, and of all, that two statements about one thing share
+SAME_COSINE = 0.88  # above which a new statement is one that is known already
+SAME_OVERLAP = 0.75  # share of common words that means the same where there are no vectors
+LONG_PLAN_ITEMS = 5  # above which what was validated is promoted as it comes
+SHOWN_AFTER_TIMES = 2  # the sessions it took to promote something after which it is shown without a review
+MIN_REVIEWS = 5  # of a signal's memories before their verdicts count as its error rate
+MAX_PROMOTED: Mapping[str, int] = MappingProxyType(
     {"build": 20, "insights": 5, "roadmap": 3, "terminal": 3, "changelog": 0, "spec": 3, "pr_review": 8}
 )  # memories one session of a kind may add
-PRIMARY: Mapping[str, frozenset[str]] = MappingProxyType(
+ASKED_SIGNALS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "insights": frozenset({"co_access", "self_correction", "repeated_grep"}),
         "roadmap": frozenset({"self_correction"}),
@@ -59,41 +106,92 @@ PRIMARY: Mapping[str, frozenset[str]] = MappingProxyType(
         "spec": frozenset({"file_access", "self_correction"}),
         "pr_review": frozenset({"error_retry", "self_correction"}),
     }
-)  # signals a kind of session is asked for; a kind that is not here is asked for all
-EARLY: Mapping[str, float] = MappingProxyType(
-    {"self_correction": 0.9, "repeated_grep": 0.8, "error_retry": 0.75, "config_touch": 0.7}
-)  # signals worth noting before a session ends, and how urgently
+)  # that a kind of session is asked for; a kind that is not here is asked for all
+
+# --- prediction of failures -----------------------------------------------------------------------------------------
+
+THRESHOLDS = (
+    0.10,
+    0.13,
+    0.16,
+    0.20,
+    0.23,
+    0.26,
+    0.30,
+    0.34,
+    0.38,
+    0.42,
+    0.46,
+    0.50,
+    0.55,
+    0.60,
+    0.70,
+    0.80,
+)  # likelihoods
+FIRST_THRESHOLD = 0.34  # until enough was observed to choose one
+WARNINGS_PER_HUNDRED_CALLS = 3.0  # that the threshold is chosen for
+THRESHOLD_SESSIONS, THRESHOLD_CALLS = 40, 200  # it is chosen on: the last ones, projects change; and how many suffice
+FADING = 0.97  # of every count is left after one more session: half after twenty-three
+PULL = 1.5  # calls or sessions that the broader share counts as
+RECURRING_SESSIONS = 2  # that a trouble must have been seen in before it can be foreseen
+LEARNT_SESSIONS = 150  # older ones have faded to a hundredth
+
+# --- prediction of files --------------------------------------------------------------------------------------------
+
+PAST_SESSIONS = 400  # that are looked at
+ALIKE_SESSIONS, SHARPNESS = 10, 4  # sessions that count as alike; how much the likest one leads
+FRESH_SESSIONS, FRESH_BRANCH_SESSIONS = 5.0, 3.0  # after which a file is no longer fresh in mind; of one branch
+BM25_K1, BM25_B, BM25_B_FILE = 1.2, 0.75, 0.5  # the usual ones; what is said of one file varies in length
+MIN_NAME_CHARS = 4  # of a name that a prompt can mean by it
+NAMED_IN_FULL, NAMED_BY_FILE, NAMED_IN_PART = 1.0, 0.7, 0.35  # how surely a path, a file name, its stem is meant
+COMMITTED_SESSIONS = 5  # that what was committed counts as
+FILE_WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "alike": 1.0,
+        "read_alike": 1.0,
+        "worked_on": 0.5,
+        "named": 1.5,
+        "words": 1.0,
+        "lately": 0.3,
+        "often": 0.5,
+        "branch": 1.5,
+        "together": 0.125,
+    }
+)  # what each hint counts; chosen on the first half of two codebases' sessions, reported on the second
+
+# --- what each signal is worth --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """A signal's diagnostic score, the sessions it must recur in, and the kinds it can become."""
+class Grade(Value):
+    """A signal's diagnostic score, the sessions it must recur in, and whether it counts without another signal."""
 
-    score: float
-    sessions: int
-    becomes: tuple[Kind, ...]
-    alone: bool = True
+    __slots__ = ("alone", "score", "sessions")
+
+    def __init__(self, score: float, sessions: int, *, alone: bool = True) -> None:
+        self.score = score
+        self.sessions = sessions
+        self.alone = alone
 
 
 GRADES: Mapping[str, Grade] = MappingProxyType(
     {
-        "co_access": Grade(0.91, 3, (Kind.CAUSAL_DEPENDENCY, Kind.PREFETCH_PATTERN)),
-        "self_correction": Grade(0.88, 1, (Kind.GOTCHA, Kind.MODULE_INSIGHT)),
-        "error_retry": Grade(0.85, 2, (Kind.ERROR_PATTERN, Kind.GOTCHA)),
-        "parallel_conflict": Grade(0.82, 1, (Kind.GOTCHA,)),
-        "read_abandon": Grade(0.79, 3, (Kind.GOTCHA,)),
-        "repeated_grep": Grade(0.76, 2, (Kind.MODULE_INSIGHT, Kind.GOTCHA)),
-        "test_order": Grade(0.74, 3, (Kind.TASK_CALIBRATION,)),
-        "tool_sequence": Grade(0.73, 3, (Kind.WORKFLOW_RECIPE,)),
-        "file_access": Grade(0.72, 3, (Kind.PREFETCH_PATTERN,)),
-        "step_overrun": Grade(0.71, 3, (Kind.TASK_CALIBRATION,)),
-        "backtrack": Grade(0.68, 2, (Kind.GOTCHA,)),
-        "config_touch": Grade(0.66, 2, (Kind.CAUSAL_DEPENDENCY,)),
-        "glob_ignore": Grade(0.64, 2, (Kind.GOTCHA,)),
-        "context_token_spike": Grade(0.63, 3, (Kind.CONTEXT_COST,)),
-        "external_reference": Grade(0.61, 3, (Kind.MODULE_INSIGHT,)),
-        "import_chase": Grade(0.52, 4, (Kind.CAUSAL_DEPENDENCY,)),
-        "time_anomaly": Grade(0.48, 3, (), alone=False),
+        "co_access": Grade(0.91, 3),
+        "self_correction": Grade(0.88, 1),
+        "error_retry": Grade(0.85, 2),
+        "parallel_conflict": Grade(0.82, 1),
+        "read_abandon": Grade(0.79, 3),
+        "repeated_grep": Grade(0.76, 2),
+        "test_order": Grade(0.74, 3),
+        "tool_sequence": Grade(0.73, 3),
+        "file_access": Grade(0.72, 3),
+        "step_overrun": Grade(0.71, 3),
+        "backtrack": Grade(0.68, 2),
+        "config_touch": Grade(0.66, 2),
+        "glob_ignore": Grade(0.64, 2),
+        "context_token_spike": Grade(0.63, 3),
+        "external_reference": Grade(0.61, 3),
+        "import_chase": Grade(0.52, 4),
+        "time_anomaly": Grade(0.48, 3, alone=False),
     }
 )
 
@@ -112,4 +210,4 @@ def worth(name: str, *, sessions: int, false_positives: float | None = None) -> 
 
 def kept(name: str, *, sessions: int, false_positives: float | None = None) -> bool:
     """Is the signal worth looking at further?"""
-    return worth(name, sessions=sessions, false_positives=false_positives) >= WORTHLESS
+    return worth(name, sessions=sessions, false_positives=false_positives) >= MIN_WORTH

@@ -16,12 +16,12 @@ from recollect.core.kinds import Kind
 from recollect.core.observed import ErrorSeen, TraitSeen
 from recollect.core.query import Filter
 from recollect.core.scope import OPEN
+from recollect.observer import policy
 from recollect.observer.context import ObserverContext, Snapshots
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
 from recollect.observer.failure_patterns import (
     SNAPSHOT_FILES_NAME,
     SNAPSHOT_NAME,
-    THRESHOLDS,
     Match,
     Pattern,
     Trouble,
@@ -31,14 +31,10 @@ from recollect.observer.failure_patterns import (
     pack_patterns,
 )
 from recollect.observer.features import Feature, FeatureState, with_folders
-from recollect.observer.file_prediction import ALIKE, ObservedCoChange, PastSession, PredictedFile, predict_files
+from recollect.observer.file_prediction import ObservedCoChange, PastSession, PredictedFile, predict_files
 from recollect.observer.hunch import describe_remedy
 from recollect.observer.language import fingerprint
 
-FADING = 0.97  # of every count is left after one more session: half after twenty-three
-PULL = 1.5  # calls or sessions that the broader share counts as
-RECURRING = 2  # sessions a trouble must have been seen in before it can be foreseen
-SESSIONS = 150  # that are learnt from; older ones have faded to a hundredth
 DIGITS = 4  # of a likelihood that count
 WHOLE = "tool"  # the sort of the trait that all calls of a tool share
 
@@ -78,7 +74,7 @@ class FailureOdds:
 
     def add(self, session: Sequence[TraitSeen]) -> None:
         """Learn from one more session."""
-        self._weight /= FADING  # growing what is new is fading what is old
+        self._weight /= policy.FADING  # growing what is new is fading what is old
         by_tool: dict[str, list[TraitSeen]] = {}
         by_trait: dict[Key, list[TraitSeen]] = {}
         for one in session:
@@ -108,7 +104,7 @@ class FailureOdds:
         ever met after a session had reached outside is left out too: somebody else may have put it there.
         """
         made = (self._pattern(key, troubles) for key, count in self._traits.items() if count.clean)
-        kept = [one for one in made if one is not None and one.most >= THRESHOLDS[0]]
+        kept = [one for one in made if one is not None and one.most >= policy.THRESHOLDS[0]]
         return sorted(kept, key=lambda one: (-one.most, one.name))
 
     def _pattern(self, key: Key, troubles: Mapping[tuple[str, str], Trouble] | None) -> Pattern | None:
@@ -117,7 +113,7 @@ class FailureOdds:
         known = {
             mark: n
             for mark, n in trait.failed.items()
-            if self._seen[tool, mark] >= RECURRING and (troubles is None or (tool, mark) in troubles)
+            if self._seen[tool, mark] >= policy.RECURRING_SESSIONS and (troubles is None or (tool, mark) in troubles)
         }
         if not known:
             return None
@@ -135,17 +131,19 @@ class FailureOdds:
         return Pattern(tool, sort, what, round(max(call, lasting), DIGITS), odds, told, failing)
 
     def _recurring(self, tool: str) -> frozenset[str]:
-        return frozenset(mark for (owner, mark), n in self._seen.items() if owner == tool and n >= RECURRING)
+        return frozenset(
+            mark for (owner, mark), n in self._seen.items() if owner == tool and n >= policy.RECURRING_SESSIONS
+        )
 
     def _share(self, count: _Count, marks: frozenset[str], broader: float) -> float:
         """Of the calls, those that met one of the troubles."""
         met = sum(n for mark, n in count.failed.items() if mark in marks)
-        return (met / self._weight + PULL * broader) / (count.calls / self._weight + PULL)
+        return (met / self._weight + policy.PULL * broader) / (count.calls / self._weight + policy.PULL)
 
     def _lasting(self, count: _Count, marks: frozenset[str], broader: float) -> float:
         """Of the sessions, those that met one of the troubles from here on."""
         met = sum(weight for weight, followed in count.followed if followed & marks)
-        return (met / self._weight + PULL * broader) / (count.sessions / self._weight + PULL)
+        return (met / self._weight + policy.PULL * broader) / (count.sessions / self._weight + policy.PULL)
 
 
 # --- one session ---------------------------------------------------------------------------------------------------
@@ -174,8 +172,8 @@ class SessionPredictor:
             self._patterns.setdefault(pattern.tool, []).append(pattern)
         self._met: dict[tuple[str, str, str, str], _Met] = {}
         self._asked: dict[str, tuple[str, tuple[Feature, ...]]] = {}
-        self._given: list[tuple[set[str], set[str]]] = [(set(), set()) for _ in THRESHOLDS]
-        self._raised = [0] * len(THRESHOLDS)
+        self._given: list[tuple[set[str], set[str]]] = [(set(), set()) for _ in policy.THRESHOLDS]
+        self._raised = [0] * len(policy.THRESHOLDS)
         self._outside = False
         self.calls = 0
 
@@ -190,7 +188,7 @@ class SessionPredictor:
         if isinstance(event, ToolCall):
             self.calls += 1
             matches = match_patterns(
-                event, self._patterns.get(event.tool, ()), situation=self.situation, bar=THRESHOLDS[0]
+                event, self._patterns.get(event.tool, ()), situation=self.situation, bar=policy.THRESHOLDS[0]
             )
             self._raise(matches)
             self._call(event)
@@ -209,7 +207,7 @@ class SessionPredictor:
 
     def _raise(self, matches: Sequence[Match]) -> None:
         """Count what each bar would raise: the likeliest that is news to the session."""
-        for place, bar in enumerate(THRESHOLDS):
+        for place, bar in enumerate(policy.THRESHOLDS):
             given, told = self._given[place]
             for match in matches:
                 if match.likelihood < bar:
@@ -274,7 +272,7 @@ class Predictor:
     def files(self, prompt: str, *, k: int = 10, branch: str = "") -> list[PredictedFile]:
         """The files a session that begins with `prompt` will most probably touch."""
         past, known = self.past(), self._context.project_files()
-        named = predict_files(prompt, past, k=ALIKE, branch=branch, files=known)
+        named = predict_files(prompt, past, k=policy.ALIKE_SESSIONS, branch=branch, files=known)
         together = ObservedCoChange(self._observed, self._context.cochanged).together([one.path for one in named])
         return predict_files(prompt, past, k=k, branch=branch, files=known, together=together)
 
@@ -345,7 +343,7 @@ class Predictor:
         if state == self._state:
             return
         if list(ids[: len(self._learnt)]) != self._learnt or not self._learnt:
-            self._odds, self._learnt = FailureOdds(), list(ids[: max(0, len(ids) - SESSIONS)])
+            self._odds, self._learnt = FailureOdds(), list(ids[: max(0, len(ids) - policy.LEARNT_SESSIONS)])
             self._known = set()
         for traits in self._observed.traits(ids[len(self._learnt) :]):
             self._odds.add(traits)
@@ -401,4 +399,4 @@ def _told(one: ErrorSeen) -> str:
 def _remedy(helped: Counter[str] | None) -> str:
     """What helped more than once."""
     remedy, times = helped.most_common(1)[0] if helped else ("", 0)
-    return describe_remedy(remedy) if times >= RECURRING else ""
+    return describe_remedy(remedy) if times >= policy.RECURRING_SESSIONS else ""

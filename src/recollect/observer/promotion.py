@@ -34,9 +34,6 @@ from recollect.observer.rules import find_hunches
 from recollect.recall.reader import Reader
 
 _FAILED = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
-_FIRM, _OFTEN = 0.6, 0.4  # shares of a score: at the least number of sessions, and what more of them can add
-_HELD, _STRENGTH = 0.8, 0.2  # the same for how often it held
-_BORNE_OUT = 0.05
 
 
 @dataclass(slots=True)
@@ -89,7 +86,7 @@ def _seen_before(seen: Contribution, context: ObserverContext) -> bool:
 
 def _asked(found: Sequence[Hunch], kind: str, learned: Learned) -> list[Hunch]:
     """What this kind of session is asked for. What a person said counts anywhere but where nothing is learnt."""
-    primary = policy.PRIMARY.get(kind)
+    primary = policy.ASKED_SIGNALS.get(kind)
     kept = [one for one in found if primary is None or one.signal in primary]
     learned.left_out[f"not asked of a {kind} session"] += len(found) - len(kept)
     return kept
@@ -112,7 +109,7 @@ def filter_by_frequency(found: Sequence[Hunch], learned: Learned) -> list[Hunch]
         needed = one.needed
         if len(_sessions(one.clean)) >= needed:
             kept.append(replace(one, sightings=one.clean))
-        elif len(_sessions(one.sightings)) >= (needed if not one.clean else policy.SHOWN_AFTER * needed):
+        elif len(_sessions(one.sightings)) >= (needed if not one.clean else policy.SHOWN_AFTER_TIMES * needed):
             kept.append(one)  # with some untainted ones it waits longer: it may yet be told without taint
         else:
             learned.left_out["seen in too few sessions"] += 1
@@ -125,33 +122,38 @@ def score_hunches(found: Sequence[Hunch], *, errs: dict[str, float | None]) -> l
     for one in found:
         sessions = len(_sessions(one.sightings))
         worth = policy.worth(one.signal, sessions=sessions, false_positives=errs.get(one.signal))
-        if worth < policy.WORTHLESS:
+        if worth < policy.MIN_WORTH:
             continue
         confidence = discount_tainted(_confidence(one, sessions), one)
-        held = worth * (_HELD + _STRENGTH * min(1.0, one.strength))
+        held = worth * (policy.HELD_PART + policy.STRENGTH_PART * min(1.0, one.strength))
         proposals.append((not one.spoken, -held, one.key, Proposal(one, round(confidence, 3))))
     return [proposal for *_, proposal in sorted(proposals, key=lambda ranked: ranked[:3])]
 
 
 def discount_tainted(confidence: float, one: Hunch) -> float:
     """The trust gate: what came after reaching outside is believed less; it is marked and reviewed besides."""
-    return confidence * policy.TAINTED if one.taint else confidence
+    return confidence * policy.TAINTED_FACTOR if one.taint else confidence
 
 
 def _confidence(one: Hunch, sessions: int) -> float:
     if one.spoken:
         return policy.SPOKEN_CONFIDENCE
-    often = min(1.0, sessions / (policy.SHOWN_AFTER * one.needed))
-    held = _HELD + _STRENGTH * min(1.0, one.strength)
-    sure = policy.GRADES[one.signal].score * (_FIRM + _OFTEN * often) * held * TRUST[Source.OBSERVER_INFERRED]
-    return min(1.0, sure + (_BORNE_OUT if one.borne_out else 0.0))
+    often = min(1.0, sessions / (policy.SHOWN_AFTER_TIMES * one.needed))
+    held = policy.HELD_PART + policy.STRENGTH_PART * min(1.0, one.strength)
+    sure = (
+        policy.GRADES[one.signal].score
+        * (policy.FIRM_PART + policy.OFTEN_PART * often)
+        * held
+        * TRUST[Source.OBSERVER_INFERRED]
+    )
+    return min(1.0, sure + (policy.BORNE_OUT_BONUS if one.borne_out else 0.0))
 
 
 def _within(
     proposals: list[Proposal], seen: Contribution, context: ObserverContext, learned: Learned
 ) -> list[Proposal]:
     """As many as this kind of session may add, counting what it added when it was seen before."""
-    cap = policy.PROMOTED.get(seen.session.kind, min(one for one in policy.PROMOTED.values() if one))
+    cap = policy.MAX_PROMOTED.get(seen.session.kind, min(one for one in policy.MAX_PROMOTED.values() if one))
     left = max(0, cap - context.observed.promotions_of(seen.session.id))
     learned.left_out["more than one session may add"] += max(0, len(proposals) - left)
     return proposals[:left]
@@ -164,7 +166,7 @@ def _errors(found: Iterable[Hunch], context: ObserverContext) -> dict[str, float
         tags = frozenset({signal_tag(name)})
         wrong = context.reader.count(Filter(tags=tags, statuses=frozenset({Status.REJECTED})))
         right = context.reader.count(Filter(tags=tags, needs_review=False))
-        rates[name] = wrong / (wrong + right) if wrong + right >= policy.REVIEWS else None
+        rates[name] = wrong / (wrong + right) if wrong + right >= policy.MIN_REVIEWS else None
     return rates
 
 
@@ -176,8 +178,6 @@ def _sessions(sightings: Iterable[Evidence]) -> set[str]:
 
 
 _NAMED = Lazy(r"`([^`\n]{1,200})`")
-_LOOKED_AT = 5  # nearest memories that are compared
-_SHARED = 0.5  # share of the names two statements must have in common to be about the same
 _EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE, Kind.REFLECTION})  # not statements of ours: nothing to reinforce
 
 
@@ -214,7 +214,7 @@ def _again(hunch: Hunch, there: Memory) -> Compared:
 
 def _said_before(hunch: Hunch, context: ObserverContext) -> MemoryId | None:
     """The memory that says the same, whoever taught it."""
-    for known in context.reader.similar(hunch.text, limit=_LOOKED_AT):
+    for known in context.reader.similar(hunch.text, limit=policy.NEAREST_COMPARED):
         if known.kind not in _EVIDENCE and _about_the_same(hunch, known) and _alike(hunch, known, context.reader):
             return known.id
     return None
@@ -224,7 +224,7 @@ def _about_the_same(hunch: Hunch, memory: Memory) -> bool:
     mine, theirs = _names(hunch.text, hunch.files), _names(memory.content, memory.files)
     if not mine or not theirs:
         return not mine and not theirs
-    return overlap(mine, theirs) >= _SHARED and jaccard(mine, theirs) > 0.3
+    return overlap(mine, theirs) >= policy.SHARED_NAMES and jaccard(mine, theirs) > policy.SHARED_OF_ALL_NAMES
 
 
 def _names(text: str, files: Sequence[str]) -> frozenset[str]:
@@ -234,8 +234,8 @@ def _names(text: str, files: Sequence[str]) -> frozenset[str]:
 def _alike(hunch: Hunch, memory: Memory, reader: Reader) -> bool:
     nearness = reader.nearness(hunch.text, memory.content)
     if nearness is not None:
-        return nearness > policy.SAME
-    return jaccard(set(words(hunch.text)), set(words(memory.content))) > policy.SAME_WORDS
+        return nearness > policy.SAME_COSINE
+    return jaccard(set(words(hunch.text)), set(words(memory.content))) > policy.SAME_OVERLAP
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def _borne_out(one: Compared, seen: Contribution, context: ObserverContext) -> K
     if one.hunch.key not in context.observed.promoted([one.hunch.key]):
         _note(one.hunch, one.known, seen, context)
     needed = memory.attributes.get("needed", policy.GRADES[one.hunch.signal].sessions)
-    enough = len({*memory.provenance, *clean}) >= max(3, policy.SHOWN_AFTER * int(needed))
+    enough = len({*memory.provenance, *clean}) >= max(3, policy.SHOWN_AFTER_TIMES * int(needed))
     better = _told_better(one.hunch, memory)
     done = context.writer.witness(
         one.known,

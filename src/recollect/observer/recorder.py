@@ -13,6 +13,7 @@ from typing import Any
 
 from recollect.core.likeness import jaccard
 from recollect.core.observed import CallsSeen, ErrorSeen, FileSeen, PairSeen, SequenceSeen
+from recollect.core.tokens import CHARS_PER_TOKEN
 from recollect.observer import policy
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
 from recollect.observer.language import fingerprint, is_request
@@ -140,7 +141,7 @@ class Recorder:
         known.edits += call.action is ActionType.EDIT
         at = call.at or 0.0
         for other, (step, moment) in self._lately.items():
-            if other != path and 0 <= call.step - step <= policy.TOGETHER:
+            if other != path and 0 <= call.step - step <= policy.TOGETHER_STEPS:
                 self._together(other, path, call.step - step, max(0.0, at - moment))
         self._lately.pop(path, None)
         _room(self._lately, _LATELY)
@@ -167,7 +168,7 @@ class Recorder:
     # --- answers ----------------------------------------------------------------------------------------------------
 
     def _answered(self, answer: ToolResult) -> None:
-        self.tokens += answer.size // policy.TOKEN
+        self.tokens += answer.size // CHARS_PER_TOKEN
         call = self._asked.pop(answer.call_id, None)
         if call is None or answer.rejected:
             return
@@ -206,7 +207,7 @@ class Recorder:
 
     def _remedied(self, done: _Awaited, call: ToolCall) -> None:
         trouble = self._troubles.get(done.key)
-        if trouble is None or trouble.resolution or call.step - done.step > policy.REMEDY:
+        if trouble is None or trouble.resolution or call.step - done.step > policy.REMEDY_STEPS:
             return
         file = call.paths[0] if call.paths and not done.command else ""
         deeds = (*done.deeds, _deed(call)) if not done.command or call.tool != done.key[0] else _commands(done, call)
@@ -280,7 +281,7 @@ def _remedies(call: ToolCall, like: tuple[str, str], waiting: _Awaited) -> bool:
     if _like(call) == like:
         return True
     words = _command(call) if waiting.command and call.tool == waiting.key[0] else frozenset()
-    return len(words) > 1 and jaccard(words, waiting.command) >= policy.LIKE_COMMAND
+    return len(words) > 1 and jaccard(words, waiting.command) >= policy.LIKE_COMMAND_OVERLAP
 
 
 def _commands(done: _Awaited, call: ToolCall) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from recollect.core.errors import NothingToObserve
 from recollect.files.session_file import ENDING, SessionFile, session_files
+from recollect.observer import policy
 from recollect.observer.promotion import Learned
 from recollect.observer.readers import detect, hook
 from recollect.observer.readers.base import ReadingTally
@@ -24,8 +25,6 @@ from recollect.observer.watcher import SessionWatcher
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".traj", ".json.gz", ENDING)
 SPOOL = "spool"
 SUBAGENTS = "subagents"
-IDLE = 30 * 60.0  # seconds without a new line after which a session is taken to be over
-KEPT = 24 * 3600.0  # seconds that events are kept after the last one, in case their session is resumed
 OPEN = 1_000  # sessions of one file that are watched at once
 _LINE = 64_000_000  # characters of a line that are read; the rest of it is passed over
 
@@ -99,7 +98,12 @@ def together(files: Sequence[Path]) -> list[list[Path]]:
 
 
 def drain(
-    folder: Path, learn: Callable[[SessionWatcher], Learned], *, now: float, begin: Begin, idle: float = IDLE
+    folder: Path,
+    learn: Callable[[SessionWatcher], Learned],
+    *,
+    now: float,
+    begin: Begin,
+    idle: float = policy.SESSION_IDLE_SECONDS,
 ) -> Replayed:
     """Learn from the sessions of hooks that are over. Their events are kept for a day, then dropped."""
     done = Replayed()
@@ -107,7 +111,7 @@ def drain(
         try:
             used_at, end = os.stat(file.path).st_mtime, file.events_end
             if not file.has_news:
-                if now - used_at > KEPT:
+                if now - used_at > policy.SPOOL_KEPT_SECONDS:
                     file.drop_events()
             elif now - used_at < idle and not hook.session_ended(file.events()):
                 done.waiting += 1
@@ -131,7 +135,7 @@ def _drain_old(
         elif _unit([path], learn, begin, done):
             path.unlink(missing_ok=True)
     for old in sorted((spool / "learnt").glob("*.jsonl")):
-        if now - old.stat().st_mtime > KEPT:
+        if now - old.stat().st_mtime > policy.SPOOL_KEPT_SECONDS:
             old.unlink(missing_ok=True)
 
 

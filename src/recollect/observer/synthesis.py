@@ -30,16 +30,7 @@ from recollect.observer.promotion import (
 )
 from recollect.observer.recorder import module_of
 
-STAGES = (5, 10, 20, 50, 100)  # sessions of a module at which it is looked at as a whole
-MOST = 5  # hunches of one look
-COUPLED = 0.7  # share of the less used file's sessions in which the other was used close by
-DIRECTED = 0.7  # share of those in which the same one came first
-SHARED = 3  # sessions that two files must share, and a trouble or a round must have been seen in
-AT_HOME = 0.6  # share of a trouble's files above which it belongs to one module
 ROOT = "./"
-PLANS = 3  # planned sessions that a calibration rests on
-TELLING = 1.25  # times as many or as few steps as planned that are worth telling
-CONSULTED = 0.5  # share of a module's sessions that read a file without changing it
 _FILES = 12  # files a hunch names
 _ARROW = " → "
 _RUN = "run "
@@ -65,7 +56,7 @@ class ModuleSeen:
 
 def stage_of(sessions: int, done: Collection[str]) -> int | None:
     """The stage a module has reached and was not looked at yet; the highest when it passed several."""
-    reached = max((stage for stage in STAGES if stage <= sessions), default=None)
+    reached = max((stage for stage in policy.SYNTHESIS_STAGES if stage <= sessions), default=None)
     return None if reached is None or any(int(one) >= reached for one in done if one.isdigit()) else reached
 
 
@@ -84,8 +75,8 @@ def prefetch(seen: ModuleSeen) -> Iterator[Hunch]:
     total = len(seen.sessions)
     used = Counter(one.path for session in seen.sessions for one in seen.files.get(session.id, ()))
     ranked = sorted(used, key=lambda path: (-used[path], path))
-    always = [path for path in ranked if used[path] / total > policy.ALWAYS][:_FILES]
-    often = [path for path in ranked if policy.OFTEN < used[path] / total <= policy.ALWAYS][:_FILES]
+    always = [path for path in ranked if used[path] / total > policy.ALWAYS_SHARE][:_FILES]
+    often = [path for path in ranked if policy.OFTEN_SHARE < used[path] / total <= policy.ALWAYS_SHARE][:_FILES]
     if len(always) + len(often) < 2 and (not always or module_of(always[0]) == seen.module):
         return
     first = f"nearly always needs {list_code(always)}" if always else f"often needs {list_code(often)}"
@@ -114,7 +105,7 @@ def recurring_troubles(seen: ModuleSeen) -> Iterator[Hunch]:
     """Troubles that kept coming back in the module and are at home there, with what helped."""
     for one in seen.errors:
         files = tuple(path for path in one.files if module_of(path) == seen.module)
-        if one.sessions < SHARED or len(files) <= AT_HOME * len(one.files):
+        if one.sessions < policy.SHARED_SESSIONS or len(files) <= policy.AT_HOME_SHARE * len(one.files):
             continue
         what = code(one.words) if one.words else one.tool
         remedy = f" What helped: {describe_remedy(one.resolutions[0][0])}." if one.resolutions else ""
@@ -139,14 +130,16 @@ def calibration(seen: ModuleSeen) -> Iterator[Hunch]:
     """How many steps planned work in the module really takes, where that is neither as planned nor as elsewhere."""
     planned = [one for one in seen.sessions if one.planned and one.steps]
     everywhere = [one for one in seen.project if one.planned and one.steps]
-    if len(planned) < PLANS:
+    if len(planned) < policy.MIN_PLANNED_SESSIONS:
         return
-    expected = sum(one.planned for one in planned) * policy.PLANNED_STEPS / len(planned)
+    expected = sum(one.planned for one in planned) * policy.STEPS_PER_PLANNED_ITEM / len(planned)
     taken = sum(one.steps for one in planned) / len(planned)
     ratio, usual = taken / expected, _overrun(everywhere)
-    if 1 / TELLING < ratio < TELLING or (seen.module != ROOT and 1 / TELLING < ratio / usual < TELLING):
+    if 1 / policy.TELLING_RATIO < ratio < policy.TELLING_RATIO or (
+        seen.module != ROOT and 1 / policy.TELLING_RATIO < ratio / usual < policy.TELLING_RATIO
+    ):
         return
-    each = round(ratio * policy.PLANNED_STEPS)
+    each = round(ratio * policy.STEPS_PER_PLANNED_ITEM)
     yield _hunch(
         seen,
         "step_overrun",
@@ -177,7 +170,7 @@ def rounds(seen: ModuleSeen) -> Iterator[Hunch]:
     for tools, sessions in sorted(held.items(), key=lambda item: (-len(item[1]), item[0])):
         parts = tools.split(_ARROW)
         ran = [part for part in dict.fromkeys(parts) if part.startswith(_RUN) and part != _RUN]
-        if len(sessions) < SHARED or not ran or len(set(parts)) < len(parts):
+        if len(sessions) < policy.SHARED_SESSIONS or not ran or len(set(parts)) < len(parts):
             continue
         yield _hunch(
             seen,
@@ -206,7 +199,12 @@ def consulted(seen: ModuleSeen) -> Iterator[Hunch]:
             read[one.path] += one.reads > 0
             changed.update([one.path] if one.edits else [])
     for path, times in sorted(read.items(), key=lambda item: (-item[1], item[0])):
-        if path in changed or module_of(path) == seen.module or times / total <= CONSULTED or times < SHARED:
+        if (
+            path in changed
+            or module_of(path) == seen.module
+            or times / total <= policy.CONSULTED_SHARE
+            or times < policy.SHARED_SESSIONS
+        ):
             continue
         yield _hunch(
             seen,
@@ -224,7 +222,7 @@ def causes(pairs: Iterable[PairCount], used: Mapping[str, int]) -> list[tuple[Pa
     return [
         (pair, weight)
         for pair, weight in tied(pairs, used)
-        if module_of(pair.one) != module_of(pair.other) and _direction(pair) >= DIRECTED
+        if module_of(pair.one) != module_of(pair.other) and _direction(pair) >= policy.DIRECTED_SHARE
     ]
 
 
@@ -236,7 +234,11 @@ def cause(pair: PairCount, weight: float, sightings: tuple[Evidence, ...]) -> Hu
 def tied(pairs: Iterable[PairCount], used: Mapping[str, int]) -> list[tuple[PairCount, float]]:
     """Pairs whose co-access is above the mark, the strongest first."""
     weighed = [(pair, pair.sessions / max(1, min(used.get(pair.one, 0), used.get(pair.other, 0)))) for pair in pairs]
-    kept = [(pair, min(1.0, weight)) for pair, weight in weighed if pair.sessions >= SHARED and weight > COUPLED]
+    kept = [
+        (pair, min(1.0, weight))
+        for pair, weight in weighed
+        if pair.sessions >= policy.SHARED_SESSIONS and weight > policy.COUPLED_SHARE
+    ]
     return sorted(kept, key=lambda item: (-item[1], -item[0].sessions, item[0].one, item[0].other))
 
 
@@ -247,7 +249,7 @@ def _direction(pair: PairCount) -> float:
 
 def _coupled(pair: PairCount, weight: float, sightings: tuple[Evidence, ...]) -> Hunch:
     first, then = (pair.one, pair.other) if pair.led >= pair.followed else (pair.other, pair.one)
-    if _direction(pair) >= DIRECTED:
+    if _direction(pair) >= policy.DIRECTED_SHARE:
         text = f"Work on {code(first)} leads to {code(then)}: look at both before the work is done."
     else:
         text = f"{code(pair.one)} and {code(pair.other)} are used together: look at both."
@@ -291,7 +293,7 @@ def _hunch(
 
 def _overrun(planned: Sequence[SessionSeen]) -> float:
     """How many times as many steps as planned some sessions took; 1 when none had a plan."""
-    expected = sum(one.planned for one in planned) * policy.PLANNED_STEPS
+    expected = sum(one.planned for one in planned) * policy.STEPS_PER_PLANNED_ITEM
     return sum(one.steps for one in planned) / expected if expected else 1.0
 
 
@@ -307,7 +309,6 @@ def _step(part: str) -> str:
 
 
 WEEKLY = "weekly"  # the stage of a pair that was looked at across modules
-_PAIRS = 20  # pairs of one weekly look
 _ERRORS = 50  # troubles of a module that are looked at
 
 
@@ -343,7 +344,7 @@ class SynthesiseChore:
         done: dict[str, list[str]] = {}
         for one in observed.syntheses():
             done.setdefault(one.subject, []).append(one.stage)
-        modules = observed.modules(least=STAGES[0])
+        modules = observed.modules(least=policy.SYNTHESIS_STAGES[0])
         staged = ((one.module, one.sessions, stage_of(one.sessions, done.get(one.module, ()))) for one in modules)
         return [(module, sessions, stage) for module, sessions, stage in staged if stage is not None]
 
@@ -363,11 +364,11 @@ class CausesChore:
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         found = self._found()
-        chosen = found[: min(_PAIRS, len(found) if budget.left is None else budget.left)]
+        chosen = found[: min(policy.WEEKLY_PAIRS, len(found) if budget.left is None else budget.left)]
         sessions = self.context.observed.sessions()
         if not chosen or not sessions:
             return Done(self.name)
-        fresh, note = _weighed(chosen, self.context, most=_PAIRS)
+        fresh, note = _weighed(chosen, self.context, most=policy.WEEKLY_PAIRS)
         looks = [(one.subject, WEEKLY) for one in chosen]
         added = _kept(fresh, looks, sessions[-1], self.context)
         budget.take(len(chosen))
@@ -379,7 +380,7 @@ class CausesChore:
         used = {one.path: one.sessions for one in observed.files()}
         outside = observed.outside()
         found = []
-        for pair, weight in causes(observed.pairs(least=SHARED), used):
+        for pair, weight in causes(observed.pairs(least=policy.SHARED_SESSIONS), used):
             if f"{pair.one} + {pair.other}" in done:
                 continue
             shared = observed.sharing(pair.one, pair.other)
@@ -401,16 +402,16 @@ def module_seen(context: ObserverContext, module: str) -> ModuleSeen:
         sessions=[one for one in every if one.id in within],
         project=every,
         files=observed.files_of(ids),
-        pairs=observed.pairs(touching=inside, least=SHARED),
+        pairs=observed.pairs(touching=inside, least=policy.SHARED_SESSIONS),
         used={one.path: one.sessions for one in files},
-        errors=observed.errors(least=SHARED)[:_ERRORS],
+        errors=observed.errors(least=policy.SHARED_SESSIONS)[:_ERRORS],
         rounds=observed.rounds(ids),
     )
 
 
 def _look(context: ObserverContext, module: str, stage: int) -> tuple[int, str]:
     seen = module_seen(context, module)
-    fresh, note = _weighed(synthesise(seen), context, most=MOST)
+    fresh, note = _weighed(synthesise(seen), context, most=policy.SYNTHESIS_HUNCHES)
     return _kept(fresh, [(module, str(stage))], seen.sessions[-1], context), note
 
 

@@ -15,7 +15,7 @@ from recollect.core.likeness import jaccard
 from recollect.core.observed import Contribution, SessionSeen, SignalSeen, TraitSeen
 from recollect.core.text import words
 from recollect.observer import policy
-from recollect.observer.collector import MAX_BYTES, SLOW_EVENT_SECONDS, SignalCollector, mark_taint
+from recollect.observer.collector import SignalCollector, mark_taint
 from recollect.observer.events import Event, Outcome, SessionComplete, ToolCall, ToolResult, UserText
 from recollect.observer.findings import Observation, UiWatcher
 from recollect.observer.predictor import SessionPredictor
@@ -50,7 +50,7 @@ class SessionWatcher:
         self.troubles: Counter[str] = Counter()
         self._clock = clock
         self._pads: dict[str, SignalCollector] = {
-            "": SignalCollector(session, bound=MAX_BYTES // 2, clock=clock)
+            "": SignalCollector(session, bound=policy.COLLECTOR_BYTES // 2, clock=clock)
         }  # together within the bound
         self._recorder = Recorder()
         self._lookout = lookout or SessionPredictor()
@@ -166,7 +166,7 @@ class SessionWatcher:
                 see(event)
             except Exception as trouble:  # the agent's work must not fail because watching it did
                 self.troubles[f"{name}: {type(trouble).__name__}"] += 1
-        self.slow += self._clock() - start > SLOW_EVENT_SECONDS
+        self.slow += self._clock() - start > policy.SLOW_EVENT_SECONDS
 
     def _agent(self, event: Event) -> str:
         """An answer belongs to whoever asked, whatever the host says of it."""
@@ -183,7 +183,9 @@ class SessionWatcher:
         if found is None:
             if len(self._pads) >= AGENTS:
                 return self._pads[""]
-            found = self._pads[agent] = SignalCollector(self.session, bound=MAX_BYTES // 2 // AGENTS, clock=self._clock)
+            found = self._pads[agent] = SignalCollector(
+                self.session, bound=policy.COLLECTOR_BYTES // 2 // AGENTS, clock=self._clock
+            )
         return found
 
     def _notice(self, event: Event) -> None:
@@ -268,9 +270,9 @@ def _alike(one: frozenset[str], other: frozenset[str], found: Signal, known: Sig
     """Files and commands must be the very same; sentences may differ in a few words."""
     if found.subject == known.subject:
         return True
-    if found.name not in policy.SPOKEN:
+    if found.name not in policy.SENTENCE_SIGNALS:
         return False
-    return jaccard(one, other) > policy.ALIKE
+    return jaccard(one, other) > policy.ALIKE_OVERLAP
 
 
 def _joined(known: Signal, found: Signal) -> Signal:
@@ -289,10 +291,6 @@ def _joined(known: Signal, found: Signal) -> Signal:
 # --- what cannot wait for the end ----------------------------------------------------------------------------------
 
 
-_ERRORS = 2  # different errors of one session that are worth a note
-_CHANGED = 3  # files, the configuration included, that make a change of settings worth one
-
-
 @dataclass(frozen=True, slots=True)
 class EarlySignal:
     """A signal that should not wait for the end of the session."""
@@ -305,14 +303,14 @@ def early_signals(signals: Sequence[SignalSeen]) -> list[EarlySignal]:
     """The signals that are worth noting now, the most urgent first."""
     errors = sum(one.name == "error_retry" for one in signals)
     found = [
-        EarlySignal(one, policy.EARLY[one.name])
+        EarlySignal(one, policy.EARLY_URGENCY[one.name])
         for one in signals
-        if one.name in policy.EARLY and _is_acute(one, errors=errors)
+        if one.name in policy.EARLY_URGENCY and _is_acute(one, errors=errors)
     ]
     return sorted(found, key=lambda one: (-one.priority, one.signal.name, one.signal.subject))
 
 
 def _is_acute(one: SignalSeen, *, errors: int) -> bool:
     if one.name == "error_retry":
-        return errors >= _ERRORS
-    return one.name != "config_touch" or len(one.paths) >= _CHANGED
+        return errors >= policy.EARLY_ERRORS
+    return one.name != "config_touch" or len(one.paths) >= policy.EARLY_CHANGED_FILES

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.observed import Contribution, ErrorSeen, SignalSeen
+from recollect.observer import policy
 from recollect.observer.history import History
 from recollect.observer.hunch import Evidence, Hunch, code, describe_files, describe_remedy, plain_command, quote
 from recollect.observer.recorder import SAME_FILE, THEN
 from recollect.observer.signals.work import AFTER_FAILURE
 from recollect.observer.tool_calls import command_name, is_shell
 
-_LONG_REMEDY = 140  # characters; what is longer holds for one occasion only
-_OFTEN = 3  # times in one session that make an error worth telling at once
 _PASSING = Lazy(
     r"---? ?FAIL|^FAIL\b|\bundefined:|\[build failed\]|\[setup failed\]|^# |automatic merge failed|conflict \(|warning"
     r"|\bWARN\b|panic:|assert|expected|\bdeclared and not used|cannot use |does not compile|syntax error|TS\d{4}"
@@ -53,7 +52,7 @@ def misuse(seen: Contribution, past: History) -> Iterator[Hunch]:
         remedy = _remedy([one for _, one in sightings], newest)
         text = _told(tool, words, newest, remedy, len(sightings))
         if text:
-            least = 1 if newest.times >= _OFTEN else None
+            least = 1 if newest.times >= policy.OFTEN_IN_ONE_SESSION else None
             yield _hunch(text, f"{tool} {words} {print_}", sightings, past, remedy, least=least)
 
 
@@ -101,7 +100,9 @@ def _told(tool: str, words: str, newest: ErrorSeen, remedy: str, sessions: int) 
         return ""
     message, advice = _sentences(line)
     ending = (
-        f" What helped: {describe_remedy(remedy)}." if remedy and not advice and len(remedy) <= _LONG_REMEDY else ""
+        f" What helped: {describe_remedy(remedy)}."
+        if remedy and not advice and len(remedy) <= policy.MAX_REMEDY_CHARS
+        else ""
     )
     return f"{what} fails here with {quote(message)}.{f' {advice}.' if advice else ''}{ending}"
 
@@ -222,7 +223,6 @@ def _hunch(
 
 
 _NAME = "self_correction"
-_SPOKEN_WORDS, _OWN_WORDS = 6, 10  # words a sentence needs to stand on its own
 _NAMES_SOMETHING = Lazy(
     r"`[^`\n]{2,80}`|\b[a-z]{2,40}[A-Z]\w{1,60}|\b\w{1,40}_\w{1,40}|\b\w{1,60}\(\)"
     r"|\b[\w-]{1,60}\.(?:py|go|ts|tsx|js|rs|java|rb|md|json|toml|ya?ml)\b",
@@ -260,7 +260,7 @@ _SHORT = 60  # characters of a command that are quoted whole
 def corrections(seen: Contribution, past: History) -> Iterator[Hunch]:
     """What a person put right, and what the agent itself found to be otherwise."""
     for one in _turns(seen, "user correction"):
-        if _stands(one.subject, least=_SPOKEN_WORDS) and _PUTS_RIGHT.search(one.subject):
+        if _stands(one.subject, least=policy.MIN_SPOKEN_WORDS) and _PUTS_RIGHT.search(one.subject):
             text = f"A person corrected the agent{describe_files(one.paths)}: {quote(one.subject)}"
             yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True)
     for one in _turns(seen, "own correction"):
@@ -279,7 +279,7 @@ def refusals(seen: Contribution, past: History) -> Iterator[Hunch]:
     for one in _turns(seen, "refused by a person"):
         tool, _, what = one.subject.removeprefix(_REFUSED).partition(" ")
         reason = next((said for said in one.words if not said.startswith(_REFUSED)), "")
-        if _stands(reason, least=_SPOKEN_WORDS) and _WISHES.search(reason) and not _ASKS.search(reason):
+        if _stands(reason, least=policy.MIN_SPOKEN_WORDS) and _WISHES.search(reason) and not _ASKS.search(reason):
             text = f"A person stopped {_stopped(tool, what, one)} and said: {quote(reason)}"
             yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True)
         elif is_shell(tool) and command_name(what):
@@ -311,7 +311,7 @@ def _stands(sentence: str, *, least: int) -> bool:
 
 def _own_stands(sentence: str) -> bool:
     return (
-        _stands(sentence, least=_OWN_WORDS)
+        _stands(sentence, least=policy.MIN_OWN_WORDS)
         and not sentence.endswith("?")
         and "|" not in sentence
         and bool(_ADMITS.search(sentence) and _NAMES_SOMETHING.search(sentence) and _SAYS_WHAT.search(sentence))

@@ -31,10 +31,10 @@ def changed_together(seen: Contribution, past: History) -> Iterator[Hunch]:
     for (one, other), ids in sorted(pairs.items()):
         if _obvious(one, other):
             continue
-        with_one, with_other = (len(ids) / (counts[path].edited + policy.DOUBT) for path in (one, other))
-        if max(with_one, with_other) < policy.TIED:
+        with_one, with_other = (len(ids) / (counts[path].edited + policy.DOUBT_OCCASIONS) for path in (one, other))
+        if max(with_one, with_other) < policy.TIED_SHARE:
             continue
-        if min(with_one, with_other) >= policy.TIED:
+        if min(with_one, with_other) >= policy.TIED_SHARE:
             text = f"{code(one)} and {code(other)} are {_mostly(min(with_one, with_other))} changed together."
         else:
             first, then = (one, other) if with_one > with_other else (other, one)
@@ -56,12 +56,16 @@ def prefetched(seen: Contribution, past: History) -> Iterator[Hunch]:
     worked = Counter(one.module for one in seen.files if one.edits)
     for module in sorted(worked):
         ids = past.sessions_in(module)
-        if len(ids) < policy.MODULE_SESSIONS or module == "./":
+        if len(ids) < policy.MIN_MODULE_SESSIONS or module == "./":
             continue
-        share = {path: held for path, held in past.used_in(ids, share=policy.OFTEN).items() if not _HABIT.search(path)}
-        always = sorted((path for path in share if share[path] > policy.ALWAYS), key=lambda path: (-share[path], path))
+        share = {
+            path: held for path, held in past.used_in(ids, share=policy.OFTEN_SHARE).items() if not _HABIT.search(path)
+        }
+        always = sorted(
+            (path for path in share if share[path] > policy.ALWAYS_SHARE), key=lambda path: (-share[path], path)
+        )
         often = sorted(
-            (path for path in share if policy.OFTEN < share[path] <= policy.ALWAYS),
+            (path for path in share if policy.OFTEN_SHARE < share[path] <= policy.ALWAYS_SHARE),
             key=lambda path: (-share[path], path),
         )
         if not always or (len(always) == 1 and all(path.startswith(module) for path in (*always, *often))):
@@ -105,7 +109,7 @@ def wrong_places(seen: Contribution, past: History) -> Iterator[Hunch]:
     counts = past.counts(found)
     for path, sightings in found.items():
         share = len(sightings) / max(1, counts[path].sessions)
-        if share < policy.MOSTLY or len(sightings) < policy.GRADES["read_abandon"].sessions:
+        if share < policy.USUAL_SHARE or len(sightings) < policy.GRADES["read_abandon"].sessions:
             continue
         files = past.files_of(id for id, _ in sightings)
         went = [one for one in _edited_in(files.values()) if one != path and not _TESTING.search(one)]
@@ -141,7 +145,7 @@ def _redone(path: str, cause: str, others: Sequence[str], share: float, sessions
         return f"A change of {code(path)} pulls {list_code(others, most=2)} along: change them in one go."
     if cause == "missing context" and others:
         return f"Read {list_code(others, most=2)} before changing {code(path)}: changes made without it were redone."
-    if cause == "wrong assumption" and share >= policy.MOSTLY and sessions > policy.GRADES["backtrack"].sessions:
+    if cause == "wrong assumption" and share >= policy.USUAL_SHARE and sessions > policy.GRADES["backtrack"].sessions:
         return f"First changes of {code(path)} usually fail and are redone: change little and check after each change."
     return ""
 
@@ -175,7 +179,7 @@ def chains(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files that can only be followed through others."""
     for ends, sightings in past.signals("import_chase").items():
         chain = sightings[-1][1].paths
-        if len(chain) >= policy.CHAIN:
+        if len(chain) >= policy.CHAIN_FILES:
             text = f"To follow {code(chain[0])} you need {list_code(chain[1:])}: it leads there through its imports."
             yield recurring_hunch("import_chase", ends, Kind.CAUSAL_DEPENDENCY, text, sightings, tuple(chain))
 
@@ -204,7 +208,7 @@ def _obvious(one: str, other: str) -> bool:
 
 
 def _mostly(share: float) -> str:
-    return "nearly always" if share >= policy.ALWAYS else "usually"
+    return "nearly always" if share >= policy.ALWAYS_SHARE else "usually"
 
 
 def _stem(path: str) -> str:
@@ -221,7 +225,6 @@ _ARROW = " → "
 _VENDORED = Lazy(r"(?:^|/)(?:node_modules|vendor|dist|build|target|\.venv|site-packages)/")
 _RUN = "run "
 _NAME = Lazy(r"^[\w.:-]{6,80}$")  # a searched pattern that is one name
-_WIDE = 6  # files a listing must offer to be called wide
 
 
 def searched_for(seen: Contribution, past: History) -> Iterator[Hunch]:
@@ -243,7 +246,7 @@ def order_of_tests(seen: Contribution, past: History) -> Iterator[Hunch]:
     for order, sightings in found.items():
         first, _, then = order.partition(_ARROW)
         if (
-            len(sightings) < policy.PREVAILS * reverse.get(f"{then}{_ARROW}{first}", 0)
+            len(sightings) < policy.PREVAILING_RATIO * reverse.get(f"{then}{_ARROW}{first}", 0)
             or _is_path(then)
             or _is_path(first)
         ):
@@ -273,14 +276,17 @@ def overruns(seen: Contribution, past: History) -> Iterator[Hunch]:
     if not any(id == seen.session.id for id, _ in sightings):
         return
     planned = [int(one.subject.split(" ", 1)[0]) for _, one in sightings]
-    taken = [one.measure * number * policy.PLANNED_STEPS for number, (_, one) in zip(planned, sightings, strict=True)]
+    taken = [
+        one.measure * number * policy.STEPS_PER_PLANNED_ITEM
+        for number, (_, one) in zip(planned, sightings, strict=True)
+    ]
     each = sum(taken) / max(1, sum(planned))
     text = f"A planned item takes about {max(5, round(each / 5) * 5)} steps here: expect that, or plan smaller ones."
     payload = {
         "module": "./",
         "average_actual_steps": round(sum(taken) / len(taken), 1),
-        "average_planned_steps": round(sum(planned) * policy.PLANNED_STEPS / len(planned), 1),
-        "ratio": round(each / policy.PLANNED_STEPS, 2),
+        "average_planned_steps": round(sum(planned) * policy.STEPS_PER_PLANNED_ITEM / len(planned), 1),
+        "ratio": round(each / policy.STEPS_PER_PLANNED_ITEM, 2),
         "samples": len(sightings),
     }
     yield recurring_hunch("step_overrun", "plans", Kind.TASK_CALIBRATION, text, sightings, payload=payload)
@@ -291,7 +297,7 @@ def fruitless(seen: Contribution, past: History) -> Iterator[Hunch]:
     for pattern, sightings in past.signals("glob_ignore").items():
         offered = [path for _, one in sightings for path in one.paths]
         vendored = sum(bool(_VENDORED.search(path)) for path in offered) > len(offered) / 2
-        if not vendored and len(set(offered)) < _WIDE:
+        if not vendored and len(set(offered)) < policy.WIDE_LISTING_FILES:
             continue
         why = "it finds mostly files of other people's packages" if vendored else "nothing it finds is opened"
         text = f"Listing {code(pattern)} leads nowhere: {why}. Search for a name instead."

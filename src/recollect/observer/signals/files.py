@@ -35,7 +35,7 @@ class CoAccess:
         at = event.at or 0.0
         for path in event.paths[:_LATELY]:
             for other, (step, moment) in self.lately.items():
-                if other != path and 0 <= event.step - step <= policy.TOGETHER:
+                if other != path and 0 <= event.step - step <= policy.TOGETHER_STEPS:
                     self._pair(other, path, event.step, max(0.0, at - moment))
             self.lately.pop(path, None)
             self.lately[path] = (event.step, at)
@@ -74,7 +74,7 @@ class FileAccess:
                 kept.hunch = "edited"
             elif kept.hunch != "edited":
                 kept.measure += 1
-                kept.hunch = "hard to read" if kept.measure >= policy.REREAD else ""
+                kept.hunch = "hard to read" if kept.measure >= policy.HARD_TO_READ_READS else ""
 
     def found(self, session: str) -> list[Signal]:
         return [signal_from(self.name, session, path, kept) for path, kept in self.notes.items()]
@@ -143,7 +143,7 @@ class RepeatedGrep:
         return [
             signal_from(self.name, session, pattern, kept)
             for pattern, kept in self.notes.items()
-            if kept.count >= policy.SEARCHES
+            if kept.count >= policy.REPEATED_SEARCHES
         ]
 
 
@@ -177,7 +177,11 @@ class GlobIgnore:
                 self._offered(pattern, event)
 
     def _offered(self, pattern: str, event: ToolResult) -> None:
-        names = [found for line in event.text.split("\n", policy.OFFERED)[: policy.OFFERED] if (found := _file(line))]
+        names = [
+            found
+            for line in event.text.split("\n", policy.MAX_OFFERED_FILES)[: policy.MAX_OFFERED_FILES]
+            if (found := _file(line))
+        ]
         if not names:
             return
         kept = note_for(self.notes, pattern)
@@ -247,7 +251,7 @@ class ImportChase:
         follows = bool(names & set(self.imported)) and path not in self.chain
         self.chain = [*self.chain, path][-MAX_MARKS:] if follows else [path]
         self.imported, self.call = [], event.call_id
-        if len(self.chain) >= policy.CHAIN:
+        if len(self.chain) >= policy.CHAIN_FILES:
             kept = note_for(self.notes, f"{self.chain[0]} → {path}")
             kept.mark(event.step)
             kept.name(*self.chain)
@@ -302,7 +306,7 @@ class Backtrack:
     def _edit(self, path: str, step: int) -> None:
         kept = note_for(self.notes, path)
         since = self.edited.pop(path, None)
-        if since is not None and 0 <= step - kept.last <= policy.REEDIT:
+        if since is not None and 0 <= step - kept.last <= policy.REEDIT_STEPS:
             between = [(cause, other) for order, cause, other in self.lately if order > since and other != path]
             causes = {cause for cause, _ in between}
             for cause in ("wrong assumption", "missing context", "cascading change"):
@@ -346,7 +350,7 @@ class ConfigTouch:
             config = is_config(path)
             near = self.edits if config else self.configs
             for other, step in near.items():
-                if 0 <= event.step - step <= policy.CONFIG_REACH:
+                if 0 <= event.step - step <= policy.CONFIG_REACH_STEPS:
                     self._reach(path if config else other, other if config else path, event.step)
             own = self.configs if config else self.edits
             own.pop(path, None)
@@ -456,5 +460,5 @@ class TimeAnomaly:
             signal_from(self.name, session, path, kept)
             for path, kept in self.notes.items()
             if kept.measure >= policy.DWELL_SECONDS
-            and kept.measure >= policy.DWELL_TIMES * (self.total - kept.measure) / (len(self.notes) - 1)
+            and kept.measure >= policy.DWELL_RATIO * (self.total - kept.measure) / (len(self.notes) - 1)
         ]

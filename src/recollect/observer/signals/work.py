@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.core.lazy import Lazy
+from recollect.core.tokens import CHARS_PER_TOKEN
 from recollect.observer import policy
 from recollect.observer.events import ActionType, Event, Reasoning, ToolCall, ToolResult, UserText
 from recollect.observer.language import (
@@ -88,7 +89,7 @@ class SelfCorrection:
     def _said(self, step: int, said: SaidWrong | None) -> None:
         if said is not None:
             self._turned(step, said.sentence, str(said.turn))
-            if said.turn is Correction.DEAD_END and 0 <= step - self.failed_at <= policy.RETRY:
+            if said.turn is Correction.DEAD_END and 0 <= step - self.failed_at <= policy.RETRY_STEPS:
                 self.notes[said.sentence[:MAX_KEY_CHARS]].say(f"{AFTER_FAILURE}{self.failed}")
 
     def _turned(self, step: int, sentence: str, hunch: str) -> None:
@@ -133,7 +134,7 @@ class ErrorRetry:
         like = f"{event.tool} {path or ' '.join(command_words(event.subject)[:2])}"[:MAX_KEY_CHARS]
         if like in self.failed:
             step, key = self.failed[like]
-            if event.step - step > policy.RETRY:
+            if event.step - step > policy.RETRY_STEPS:
                 del self.failed[like]
             elif key in self.notes:
                 self.notes[key].measure += 1
@@ -290,8 +291,8 @@ class StepOverrun:
         planned = max(self.listed, self.added)
         if not planned:
             return []
-        taken, expected = self.last - self.begun + 1, planned * policy.PLANNED_STEPS
-        if taken < policy.OVERRUN * expected:
+        taken, expected = self.last - self.begun + 1, planned * policy.STEPS_PER_PLANNED_ITEM
+        if taken < policy.OVERRUN_RATIO * expected:
             return []
         return [
             Signal(
@@ -332,8 +333,8 @@ class ContextTokenSpike:
 
     def _answered(self, event: ToolResult) -> None:
         what, path = self.asked.pop(event.call_id, ("?", ""))
-        tokens = event.size / policy.TOKEN
-        if tokens >= policy.SPIKE_TOKENS and tokens >= policy.SPIKE_TIMES * self.mean:
+        tokens = event.size / CHARS_PER_TOKEN
+        if tokens >= policy.SPIKE_TOKENS and tokens >= policy.SPIKE_RATIO * self.mean:
             kept = note_for(self.notes, what)
             kept.mark(event.step)
             kept.measure = max(kept.measure, tokens)
@@ -371,7 +372,7 @@ class ExternalReference:
                 del self.lately[next(iter(self.lately))]
         elif event.action is ActionType.EDIT and event.paths:
             for subject, step in list(self.lately.items()):
-                if event.step - step > policy.REFERENCE_REACH:
+                if event.step - step > policy.REFERENCE_REACH_STEPS:
                     del self.lately[subject]
                     continue
                 kept = note_for(self.notes, subject)
