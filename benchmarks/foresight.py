@@ -29,10 +29,10 @@ BUDGETS = (1.0, 2.0, 2.5, policy.WARNINGS_PER_HUNDRED_CALLS, 3.5, 4.0, 5.0)  # w
 
 @dataclass
 class Gate:
-    """One way to set the bar, and what came of it; each figure for the first and the second half of the sessions."""
+    """One way to set the threshold, and what came of it; figures for the first and the second half of the sessions."""
 
     budget: float | None = None  # chosen by what the sessions before would have had; else fixed
-    bar: float = 0.0
+    threshold: float = 0.0
     calls: Counter[int] = field(default_factory=Counter)
     warnings: Counter[int] = field(default_factory=Counter)
     recurring: Counter[int] = field(default_factory=Counter)
@@ -46,12 +46,12 @@ class Gate:
         self.told: set[str] = set()
         self._open = []
         if self.budget is not None:
-            self.bar = choose_threshold(history, budget=self.budget)
+            self.threshold = choose_threshold(history, budget=self.budget)
 
     def call(self, matches: Sequence[Match], half: int) -> Match | None:
         self.calls[half] += 1
         for match in matches:
-            if match.likelihood < self.bar:
+            if match.likelihood < self.threshold:
                 return None
             marks = match.pattern.fingerprints
             if match.pattern.id not in self.given and not marks <= self.told:
@@ -86,7 +86,9 @@ class Repeats:
 
 def repeats(sessions: Sequence[Sequence[Event]]) -> Repeats:
     """Warn of repeated errors over sessions in time order."""
-    run = Repeats([Gate(bar=bar) for bar in policy.THRESHOLDS] + [Gate(budget=budget) for budget in BUDGETS])
+    run = Repeats(
+        [Gate(threshold=threshold) for threshold in policy.THRESHOLDS] + [Gate(budget=budget) for budget in BUDGETS]
+    )
     odds, known = FailureOdds(), set[str]()
     told: dict[tuple[str, str], Trouble] = {}
     before: Counter[tuple[str, str]] = Counter()
@@ -95,10 +97,10 @@ def repeats(sessions: Sequence[Sequence[Event]]) -> Repeats:
         half = int(number >= len(sessions) // 2)
         patterns = odds.patterns(told)
         run.patterns = len(patterns)
-        lookout = SessionPredictor(patterns, known=known)
-        here = _session(run, lookout, events, half, before, history)
-        odds.add(lookout.traits())
-        history.append((lookout.calls, tuple(lookout.raised)))
+        predictor = SessionPredictor(patterns, known=known)
+        here = _session(run, predictor, events, half, before, history)
+        odds.add(predictor.features())
+        history.append((predictor.calls, tuple(predictor.raised)))
         before.update(here)
         known.update(_existing(events))
         told.update(_clean(events))
@@ -107,7 +109,7 @@ def repeats(sessions: Sequence[Sequence[Event]]) -> Repeats:
 
 def _session(
     run: Repeats,
-    lookout: SessionPredictor,
+    predictor: SessionPredictor,
     events: Iterable[Event],
     half: int,
     before: Counter[tuple[str, str]],
@@ -119,7 +121,7 @@ def _session(
     here: Counter[tuple[str, str]] = Counter()
     for event in events:
         start = thread_time()
-        matches = lookout.see(event)
+        matches = predictor.see(event)
         if isinstance(event, ToolCall):
             run.micros.append((thread_time() - start) * 1e6)
             asked[event.call_id] = (event.tool, [gate.call(matches, half) for gate in run.gates])
@@ -180,7 +182,7 @@ def repeats_report(run: Repeats) -> list[str]:
         "|---|---|---|---|---|---|---|---|",
     ]
     for gate in run.gates:
-        name = f"fixed {gate.bar:.2f}" if gate.budget is None else f"**budget {gate.budget:g}**"
+        name = f"fixed {gate.threshold:.2f}" if gate.budget is None else f"**budget {gate.budget:g}**"
         both = [_figures(gate, (0, 1)), _figures(gate, (1,))]
         lines.append(
             f"| {name} | {both[0][0]:.2f} | {both[0][1]:.1%} | {both[0][2]:.1%} | {both[0][3]:.0%} "

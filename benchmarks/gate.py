@@ -66,14 +66,19 @@ class _Warm:
 
     def __init__(self, memory: Recollect) -> None:
         self._patterns = memory.observer.patterns()
-        self._bar = memory.observer.bar()
-        self.situation = memory.observer.situation()
+        self._threshold = memory.observer.threshold()
+        self.feature_state = memory.observer.feature_state()
         self._given: set[str] = set()
         self._told: set[str] = set()
 
     def foreseen(self, call: ToolCall) -> Match | None:
         found = match_patterns(
-            call, self._patterns, situation=self.situation, bar=self._bar, given=self._given, told=self._told
+            call,
+            self._patterns,
+            feature_state=self.feature_state,
+            threshold=self._threshold,
+            given=self._given,
+            told=self._told,
         )
         for match in found[:1]:
             self._given.add(match.pattern.id)
@@ -122,7 +127,7 @@ def _session(
         elif isinstance(event, UserText):
             file.take_event(f"{number:016x}", "prompt", number, named=True)
             follow("prompt", file, prompt=event.text)
-        warm.situation.see(event)
+        warm.feature_state.see(event)
     run.session_file = max(run.session_file, 512 * Path(file.path).stat().st_blocks)
     return set(here)
 

@@ -66,7 +66,7 @@ class Run:
     heaviest: int = 0
     sessions: int = 0
     finding: list[float] = field(default_factory=list)
-    lookout: list[float] = field(default_factory=list)
+    predictor: list[float] = field(default_factory=list)
 
 
 def sessions(name: str, tally: ReadingTally) -> Iterator[list[Event]]:
@@ -104,28 +104,28 @@ def measure(found: list[list[Event]], tally: ReadingTally) -> Run:
 
 
 def _watch(run: Run, events: list[Event]) -> None:
-    pad, lookout = SignalCollector(events[0].session, clock=thread_time), SessionPredictor()
+    collector, predictor = SignalCollector(events[0].session, clock=thread_time), SessionPredictor()
     for event in events:
         start = thread_time()
-        pad.feed(event)
+        collector.feed(event)
         fed = thread_time()
-        lookout.see(event)
+        predictor.see(event)
         run.times.append(fed - start)
-        run.lookout.append(thread_time() - fed)
+        run.predictor.append(thread_time() - fed)
     start = thread_time()
-    found = pad.signals()
+    found = collector.signals()
     run.finding.append(thread_time() - start)
     run.signals.update(one.name for one in found)
     run.sessions_with.update({one.name for one in found})
     run.tainted += sum(one.tainted for one in found)
-    run.troubles += pad.counts.troubles.total()
-    run.slow += pad.counts.slow
-    run.heaviest = max(run.heaviest, pad.weight())
+    run.troubles += collector.counts.troubles.total()
+    run.slow += collector.counts.slow
+    run.heaviest = max(run.heaviest, collector.weight())
 
 
 def report(name: str, run: Run) -> str:
-    times, lookout = sorted(run.times), sorted(run.lookout)
-    both = sorted(pad + other for pad, other in zip(run.times, run.lookout, strict=True))
+    times, predictor = sorted(run.times), sorted(run.predictor)
+    both = sorted(collector + other for collector, other in zip(run.times, run.predictor, strict=True))
     total = sum(run.signals.values())
     lines = [
         f"## {name}",
@@ -139,9 +139,9 @@ def report(name: str, run: Run) -> str:
         f"- an event: median {times[len(times) // 2] * 1e6:.0f} µs, p99 {times[int(len(times) * 0.99)] * 1e6:.0f} µs, "
         f"slowest {times[-1] * 1e3:.1f} ms; over 2 ms {run.slow} = {run.slow / len(times):.2%}; "
         f"{len(times) / sum(times):,.0f} events/s; finding at the end at most {max(run.finding) * 1e3:.1f} ms; "
-        f"heaviest pad {run.heaviest / 1e6:.2f} MB",
-        f"- the lookout for what is foreseen costs another {lookout[len(times) // 2] * 1e6:.0f} µs an event, "
-        f"p99 {lookout[int(len(times) * 0.99)] * 1e6:.0f} µs; both together p99 "
+        f"heaviest collector {run.heaviest / 1e6:.2f} MB",
+        f"- the predictor for what is foreseen costs another {predictor[len(times) // 2] * 1e6:.0f} µs an event, "
+        f"p99 {predictor[int(len(times) * 0.99)] * 1e6:.0f} µs; both together p99 "
         f"{both[int(len(times) * 0.99)] * 1e6:.0f} µs",
         "",
         "| signal | found | a session | sessions with it |",

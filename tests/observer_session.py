@@ -89,12 +89,12 @@ class Session:
         )
         return self
 
-    def pad(self) -> SignalCollector:
-        pad = SignalCollector(self.name)
+    def collector(self) -> SignalCollector:
+        collector = SignalCollector(self.name)
         for event in self.events:
-            pad.feed(event)
-        assert not pad.counts.troubles
-        return pad
+            collector.feed(event)
+        assert not collector.counts.troubles
+        return collector
 
     def found(self, name: str) -> list[Signal]:
-        return [signal for signal in self.pad().signals() if signal.name == name]
+        return [signal for signal in self.collector().signals() if signal.name == name]

@@ -15,6 +15,7 @@ from recollect.core.observed import (
     CallsSeen,
     Contribution,
     ErrorSeen,
+    FeatureSeen,
     FileSeen,
     PairSeen,
     Promotion,
@@ -22,7 +23,6 @@ from recollect.core.observed import (
     SessionSeen,
     SignalSeen,
     Synthesis,
-    TraitSeen,
 )
 from recollect.store.check import check
 from recollect.store.migrate import census
@@ -45,7 +45,7 @@ def seen(id: str, at: float, *, events: int = 10, remedy: str = "Read <file> →
         sequences=(SequenceSeen(tools="read → edit", times=2),),
         signals=(SignalSeen(name="co_access", subject="src/a.py → src/b.py", steps=(1, 2), paths=("src/a.py",),
                             measure=0.5, taint="WebFetch x"),),
-        traits=(TraitSeen(tool="Edit", sort="state", what="unread", times=2, clean=1, failed=("f1",),
+        features=(FeatureSeen(tool="Edit", sort="state", what="unread", times=2, clean=1, failed=("f1",),
                           followed=("f1",)),),
     )  # fmt: skip
 

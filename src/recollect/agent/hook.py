@@ -154,7 +154,7 @@ class Hook:
 def foresee_failure(call: ToolCall, reader: HookReader, file: SessionFile, *, now: int) -> Match | None:
     """The failure to warn of before a call, claimed for this process.
 
-    The same matcher over the same patterns as in a warm process; only where the session's situation is kept differs.
+    The same matcher over the same patterns as in a warm process; only where the session's state is kept differs.
     What is missing or cannot be relied on means that nothing is said.
     """
     found = reader.outlook(call.tool)
@@ -163,9 +163,9 @@ def foresee_failure(call: ToolCall, reader: HookReader, file: SessionFile, *, no
     from recollect.observer.failure_patterns import match_patterns, unpack_patterns
     from recollect.observer.features import FeatureState
 
-    bar, packed = found
-    situation = FeatureState(_ExistingPaths(reader), notes=file)
-    matches = match_patterns(call, unpack_patterns(call.tool, packed), situation=situation, bar=bar)
+    threshold, packed = found
+    state = FeatureState(_ExistingPaths(reader), notes=file)
+    matches = match_patterns(call, unpack_patterns(call.tool, packed), feature_state=state, threshold=threshold)
     return claim_warning(matches, file, now=now)
 
 
@@ -201,16 +201,16 @@ def follow(
         from recollect.observer.features import FeatureState
         from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, clip_middle, judge_answer
 
-        situation = FeatureState(notes=notes)
+        state = FeatureState(notes=notes)
         if prompt:
-            situation.spoken(prompt)
+            state.spoken(prompt)
         for call, (answer, failed) in zip(calls, answers, strict=True):
             if event == "before":
-                situation.called()
+                state.called()
             else:
                 error, rejected = judge_answer(answer, error=failed)
                 text = clip_middle(answer, RESULT_HEAD, RESULT_TAIL)
-                situation.answered(call, text, error=error, rejected=rejected)
+                state.answered(call, text, error=error, rejected=rejected)
 
 
 class _ExistingPaths:

@@ -63,7 +63,7 @@ class AgentSession:
         self.host = host
         self.arm = choose_arm(arm or context.setting(ARM_META), session, context.reader.project)
         self.level = known_level(context.setting(LEVEL_META))
-        self.watch, self._situation = self._start_watching()
+        self.watch, self._feature_state = self._start_watching()
         self.phase: Phase | None = None
         self.work_unit: WorkUnit | None = None
         self._began = self._now()
@@ -178,7 +178,7 @@ class AgentSession:
         """Watch one event. Nothing is written while the agent works."""
         try:
             self.watch.feed(event)
-            self._situation.see(event)
+            self._feature_state.see(event)
             if isinstance(event, ToolCall):
                 self._note_call(event)
             elif isinstance(event, ToolResult) and event.error:
@@ -364,7 +364,7 @@ class AgentSession:
         observer = self._context.observer
         try:
             if observer is not None:
-                return observer.watch(self.session, host=self.host), observer.situation()
+                return observer.watch(self.session, host=self.host), observer.feature_state()
         except Exception as trouble:  # never into the host
             self._note(f"watch: {type(trouble).__name__}: {trouble}")
         return SessionWatcher(self.session, host=self.host), FeatureState()
@@ -374,7 +374,7 @@ class AgentSession:
         observer = self._context.observer
         if observer is None or self.level == CAUTIOUS:
             return ""
-        matches = observer.warnings(call, situation=self._situation)
+        matches = observer.warnings(call, feature_state=self._feature_state)
         return render_warning(claim_warning(matches, self._record, now=self._now()), nonce=_nonce())
 
     def _now(self) -> int:

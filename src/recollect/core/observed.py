@@ -83,7 +83,7 @@ class CallsSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraitSeen:
+class FeatureSeen:
     """Calls of one session that looked alike in the same state, and the troubles they met, by fingerprint."""
 
     tool: str
@@ -131,7 +131,7 @@ class Contribution:
     calls: tuple[CallsSeen, ...] = ()
     sequences: tuple[SequenceSeen, ...] = ()
     signals: tuple[SignalSeen, ...] = ()
-    traits: tuple[TraitSeen, ...] = ()
+    features: tuple[FeatureSeen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

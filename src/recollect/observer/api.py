@@ -47,7 +47,7 @@ class Observer:
 
     def watch(self, session: str, *, host: str = "", kind: str = DEFAULT_KIND) -> SessionWatcher:
         """Begin to watch a session; feed it events, then `finish` it."""
-        return SessionWatcher(session, host=host, kind=_kind(kind), lookout=self._predictor.lookout())
+        return SessionWatcher(session, host=host, kind=_kind(kind), predictor=self._predictor.for_session())
 
     def finish(self, watch: SessionWatcher) -> Learned:
         """The session is over: write what it adds to the statistics and what was learnt, in one transaction."""
@@ -104,23 +104,25 @@ class Observer:
         self,
         call: ToolCall,
         *,
-        situation: FeatureState | None = None,
+        feature_state: FeatureState | None = None,
         given: Collection[str] = (),
         told: Collection[str] = (),
     ) -> list[Match]:
-        """What calls like this one met before, where that is likely enough to be worth a word. `situation` is what the
-        session did so far; `given` and `told` are the ids and fingerprints it was warned of."""
-        return self._predictor.warnings(call, situation=situation, given=given, told=told)
+        """What calls like this one met before, where that is likely enough to be worth a word.
+
+        `feature_state` is what the session did so far, `given` and `told` the ids and fingerprints it was warned of.
+        """
+        return self._predictor.warnings(call, feature_state=feature_state, given=given, told=told)
 
     def patterns(self) -> list[Pattern]:
         """Everything that is known to fail here, the likeliest first."""
         return self._predictor.patterns()
 
-    def bar(self) -> float:
+    def threshold(self) -> float:
         """How likely a failure must be to be worth a warning here, chosen by what earlier sessions would have had."""
-        return self._predictor.bar()
+        return self._predictor.threshold()
 
-    def situation(self) -> FeatureState:
+    def feature_state(self) -> FeatureState:
         """Where a session stands that begins now: show it every event, ask it before every call."""
         return FeatureState(self._predictor.known())
 

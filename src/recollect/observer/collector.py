@@ -1,7 +1,7 @@
 """The scratchpad of one session: every event goes to every detector; nothing is written anywhere while the agent works.
 
 It counts what went wrong instead of raising, measures its own time, and stays within its bound by forgetting the
-least valuable notes. A checkpoint is plain JSON and a resumed pad goes on as if it had never stopped.
+least valuable notes. A checkpoint is plain JSON and a resumed collector goes on as if it had never stopped.
 """
 
 from __future__ import annotations
@@ -107,11 +107,11 @@ class SignalCollector:
         return sorted(marked, key=lambda one: (-worth[one.name], one.name, -one.count, one.subject))
 
     def weight(self) -> int:
-        """Bytes the pad takes, estimated from what it holds."""
+        """Bytes the collector takes, estimated from what it holds."""
         return len(self._ids) * _ID_BYTES + sum(_weight(detector) for detector in self._detectors)
 
     def checkpoint(self) -> dict[str, Any]:
-        """Everything the pad knows, as plain JSON."""
+        """Everything the collector knows, as plain JSON."""
         return {
             "format": FORMAT,
             "session": self.session,
@@ -127,22 +127,22 @@ class SignalCollector:
     def resume(
         cls, saved: Mapping[str, Any], *, bound: int = policy.COLLECTOR_BYTES, clock: Callable[[], float] = perf_counter
     ) -> SignalCollector:
-        """The pad a checkpoint was made of. One that cannot be read is an error that says so."""
+        """The collector a checkpoint was made of. One that cannot be read is an error that says so."""
         if not isinstance(saved, Mapping) or saved.get("format") != FORMAT:
             raise CheckpointUnreadable("another format")
         try:
-            pad = cls(str(saved["session"]), bound=bound, clock=clock)
+            collector = cls(str(saved["session"]), bound=bound, clock=clock)
             counts = dict(saved["counts"])
-            pad.counts = Counts(**{**counts, "troubles": Counter(counts["troubles"])})
-            pad.outcome = Outcome(saved["outcome"])
-            pad._ids = dict.fromkeys(saved["ids"])
+            collector.counts = Counts(**{**counts, "troubles": Counter(counts["troubles"])})
+            collector.outcome = Outcome(saved["outcome"])
+            collector._ids = dict.fromkeys(saved["ids"])
             outside = saved["outside"]
-            pad._outside = (int(outside[0]), str(outside[1])) if outside else None
-            pad._detectors = [_revived(made, saved["detectors"][made.name]) for made in DETECTORS]
-            pad._ceiling = pad.weight()
+            collector._outside = (int(outside[0]), str(outside[1])) if outside else None
+            collector._detectors = [_revived(made, saved["detectors"][made.name]) for made in DETECTORS]
+            collector._ceiling = collector.weight()
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
             raise CheckpointUnreadable(f"{type(trouble).__name__}: {trouble}") from trouble
-        return pad
+        return collector
 
     def _notice(self, event: Event) -> None:
         if isinstance(event, ToolCall) and event.action is ActionType.EXTERNAL:
@@ -210,7 +210,7 @@ def _plain(detector: Detector) -> dict[str, Any]:
 
 
 def _state(detector: Detector) -> dict[str, Any]:
-    """A copy: a checkpoint must not change when the pad goes on."""
+    """A copy: a checkpoint must not change when the collector goes on."""
     copied = {
         name: value.copy() if isinstance(value, dict | list) else value for name, value in _plain(detector).items()
     }

@@ -36,7 +36,7 @@ class Trouble(Value):
 
 
 class Pattern(Value):
-    """Calls of `tool` with a trait, and how likely they fail: by state, and in states never met."""
+    """Calls of `tool` with a feature, and how likely they fail: by state, and in states never met."""
 
     __slots__ = ("odds", "sessions", "sort", "tool", "troubles", "usual", "what")
 
@@ -60,7 +60,7 @@ class Pattern(Value):
 
     @property
     def id(self) -> str:
-        """The same for the same trait of the same tool, whatever was learnt since."""
+        """The same for the same feature of the same tool, whatever was learnt since."""
         return short_digest("\x1f".join(self.name))
 
     @property
@@ -96,16 +96,18 @@ def match_patterns(
     call: ToolCall,
     patterns: Sequence[Pattern],
     *,
-    situation: FeatureState | None = None,
-    bar: float = policy.FIRST_THRESHOLD,
+    feature_state: FeatureState | None = None,
+    threshold: float = policy.FIRST_THRESHOLD,
     given: Collection[str] = (),
     told: Collection[str] = (),
 ) -> list[Match]:
-    """The patterns a call meets at or above the bar, the likeliest first.
+    """The patterns a call meets at or above the threshold, the likeliest first.
 
     Left out are those whose id was `given` in this session, and those all of whose fingerprints were `told` in it.
     """
-    states = {(trait.sort, trait.what): trait.state for trait in (situation or FeatureState()).traits(call)}
+    states = {
+        (feature.sort, feature.what): feature.state for feature in (feature_state or FeatureState()).features(call)
+    }
     found = []
     for pattern in patterns:
         key = (pattern.sort, pattern.what)
@@ -113,7 +115,7 @@ def match_patterns(
             continue
         likelihood = pattern.likelihood(states[key])
         news = pattern.id not in given and not all(one.fingerprint in told for one in pattern.troubles)
-        if likelihood >= bar and news:
+        if likelihood >= threshold and news:
             found.append(Match(pattern, likelihood, states[key]))
     return sorted(found, key=lambda match: (-match.likelihood, match.pattern.name))
 
@@ -121,7 +123,7 @@ def match_patterns(
 def choose_threshold(
     sessions: Sequence[tuple[int, Sequence[int]]], *, budget: float = policy.WARNINGS_PER_HUNDRED_CALLS
 ) -> float:
-    """The lowest bar that would have kept the budget over the last sessions, each as its calls and `raised`.
+    """The lowest threshold that would have kept the budget over the last sessions, each as its calls and `raised`.
 
     Never above the highest: who fails four times in five is told, whatever it costs.
     """
@@ -132,8 +134,8 @@ def choose_threshold(
     if calls < policy.THRESHOLD_CALLS:
         return policy.FIRST_THRESHOLD
     kept = (
-        bar
-        for place, bar in enumerate(policy.THRESHOLDS)
+        threshold
+        for place, threshold in enumerate(policy.THRESHOLDS)
         if 100 * sum(one[place] for _, one in lately) <= budget * calls
     )
     return next(kept, policy.THRESHOLDS[-1])
@@ -183,10 +185,10 @@ _PATHS = 30_000  # paths that are kept
 MORE = "\x01"  # stands among the paths when there were more
 
 
-def pack_patterns(patterns: Sequence[Pattern], bar: float) -> str:
-    """The patterns that could warn, by tool, and the bar."""
+def pack_patterns(patterns: Sequence[Pattern], threshold: float) -> str:
+    """The patterns that could warn, by tool, and the threshold."""
     tools: dict[str, dict[str, Any]] = {}
-    for one in [pattern for pattern in patterns if pattern.most >= bar][:MAX_SNAPSHOT_PATTERNS]:
+    for one in [pattern for pattern in patterns if pattern.most >= threshold][:MAX_SNAPSHOT_PATTERNS]:
         tool = tools.setdefault(one.tool, {"troubles": {}, "patterns": []})
         for place, trouble in enumerate(one.troubles):
             said = [trouble.text[:_TEXT], trouble.remedy[:_TEXT]] if place < _WORDED else []
@@ -194,7 +196,7 @@ def pack_patterns(patterns: Sequence[Pattern], bar: float) -> str:
                 tool["troubles"][trouble.fingerprint] = said
         marks = [trouble.fingerprint for trouble in one.troubles]
         tool["patterns"].append([one.sort, one.what, one.usual, dict(one.odds), marks, one.sessions])
-    whole = {"v": _VERSION, "bar": bar, "tools": tools}
+    whole = {"v": _VERSION, "bar": threshold, "tools": tools}
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 

@@ -1,6 +1,6 @@
-"""How a call looks in its situation: what it runs or touches, and the state the session is in when it does.
+"""How a call looks: what it runs or touches, and the state the session is in when it does.
 
-A trait is what calls that fail alike have in common. Pure and quick: a few set look-ups per call, so that a hook can
+A feature is what calls that fail alike have in common. Pure and quick: a few set look-ups per call, so that a hook can
 afford it. It knows neither errors nor statistics.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.observer.events import Event
 
     class Notes(Protocol):
-        """Where a situation keeps what it saw: numbers by kind and name, -1 where nothing was put."""
+        """Where a session's state is kept: numbers by kind and name, -1 where nothing was put."""
 
         def get(self, kind: str, name: str) -> int: ...
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 COMMANDS = 6  # commands of one line that are looked at
 READ = 6000  # characters of a text in which paths are noticed
 SEEN = 10_000  # paths that a session remembers as seen
-_SUBJECT = 80  # characters of a subject that make a trait
+_SUBJECT = 80  # characters of a subject that make a feature
 _OPEN = 64  # calls whose answer is awaited
 
 _QUOTED = Lazy(r"'[^']*'|\"[^\"]*\"|<<[\s\S]*", 0)
@@ -83,7 +83,7 @@ class FeatureState:
         self._asked: dict[str, ToolCall] = {}
 
     def see(self, event: Event) -> None:
-        """Take one event in; a call after its traits were asked for."""
+        """Take one event in; a call after its features were asked for."""
         if isinstance(event, ToolCall):
             self.called()
             if len(self._asked) >= _OPEN:
@@ -113,8 +113,8 @@ class FeatureState:
     def _calls(self) -> int:
         return max(0, self._notes.get("count", "calls"))
 
-    def traits(self, call: ToolCall) -> tuple[Feature, ...]:
-        """The traits of a call that is about to be made, the broadest first."""
+    def features(self, call: ToolCall) -> tuple[Feature, ...]:
+        """The features of a call that is about to be made, the broadest first."""
         if is_shell(call.tool):
             found = split_commands(call.subject)
             return tuple(Feature("command", name, self._running(name, told=told)) for name, told in found)

@@ -183,7 +183,7 @@ class Observation:
 
 
 class UiWatcher:
-    """Watches the UI tools of one session: a deed that failed and then worked. Bounded; never raises."""
+    """Watches the UI tools of one session: a action that failed and then worked. Bounded; never raises."""
 
     def __init__(self) -> None:
         self._tries: dict[str, tuple[ToolCall, str, int]] = {}
@@ -200,7 +200,7 @@ class UiWatcher:
         elif isinstance(event, ToolResult) and (call := self._asked.pop(event.call_id, None)) is not None:
             if event.error and not event.rejected:
                 _room(self._tries)
-                self._tries.setdefault(_deed(call), (call, telling_line(event.text), self._count))
+                self._tries.setdefault(_describe_action(call), (call, telling_line(event.text), self._count))
             elif not event.rejected:
                 self._worked(call)
 
@@ -209,7 +209,7 @@ class UiWatcher:
         return list(self._found.values())
 
     def _worked(self, call: ToolCall) -> None:
-        failed = self._tries.pop(_deed(call), None)
+        failed = self._tries.pop(_describe_action(call), None)
         if failed is not None and self._count - failed[2] <= policy.UI_RETRY_CALLS and len(self._found) < MOST:
             since = self._count - failed[2]
             seen = _learnt(failed[0], failed[1], self._done[len(self._done) - since :] if since else [])
@@ -266,19 +266,21 @@ def drives(tool: str) -> bool:
 
 
 def _learnt(call: ToolCall, line: str, between: Sequence[ToolCall]) -> Observation:
-    deed, trouble = _deed(call), excerpt(line, LONGEST // 2)
+    action, trouble = _describe_action(call), excerpt(line, LONGEST // 2)
     waits = [one for one in between if any(part in one.tool.lower() for part in _WAITS)]
-    others = [_deed(one) for one in between if one not in waits and _deed(one) != deed][-policy.UI_STEPS_TOLD :]
+    others = [_describe_action(one) for one in between if one not in waits and _describe_action(one) != action][
+        -policy.UI_STEPS_TOLD :
+    ]
     if _BROKEN.search(line):
-        sort, text = Sort.MCP_GOTCHA, f"{deed} trips with “{trouble}”; it works when tried again"
+        sort, text = Sort.MCP_GOTCHA, f"{action} trips with “{trouble}”; it works when tried again"
     elif waits or (_LATE.search(line) and not others):
-        sort, text = Sort.TIMING, f"{deed} is too early at first (“{trouble}”): wait for the page before it"
+        sort, text = Sort.TIMING, f"{action} is too early at first (“{trouble}”): wait for the page before it"
     elif others and _ABSENT.search(line):
-        sort, text = Sort.PRECONDITION, f"{deed} needs {' and then '.join(others)} first, else “{trouble}”"
+        sort, text = Sort.PRECONDITION, f"{action} needs {' and then '.join(others)} first, else “{trouble}”"
     elif len(others) >= policy.UI_STEPS_TOLD:
-        sort, text = Sort.TEST_SEQUENCE, f"{deed} works after {' and then '.join(others)}; before, “{trouble}”"
+        sort, text = Sort.TEST_SEQUENCE, f"{action} works after {' and then '.join(others)}; before, “{trouble}”"
     else:
-        sort, text = Sort.UI_BEHAVIOR, f"{deed} answers “{trouble}” the first time and works the second"
+        sort, text = Sort.UI_BEHAVIOR, f"{action} answers “{trouble}” the first time and works the second"
     return Observation(sort=sort, text=f"{text}.", tool=call.tool, step=call.step, session=call.session)
 
 
@@ -287,7 +289,7 @@ def _room(waiting: dict[str, Any]) -> None:
         del waiting[next(iter(waiting))]
 
 
-def _deed(call: ToolCall) -> str:
+def _describe_action(call: ToolCall) -> str:
     what = call.subject or call.inside or (call.paths[0] if call.paths else "")
     name = call.tool.rpartition("__")[2]
     return f"{name} {excerpt(what, 60)}".strip()

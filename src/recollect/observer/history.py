@@ -1,6 +1,6 @@
 """What earlier sessions of the project say about what this one saw. Reads the statistics; this session counts once.
 
-A reading asks here instead of the store, so that it can be told with a hand-made past.
+A rule asks here instead of the store, so that it can be told with a hand-made past.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class History:
         return self._observed.sessions_with(name, subjects)
 
     def every(self, name: str) -> list[tuple[str, SignalSeen]]:
-        """Every sighting of a signal, whatever it was about; this session's last."""
+        """Every occurrence of a signal, whatever it was about; this session's last."""
         mine = [(self._here, one) for one in self._seen.signals if one.name == name]
         earlier = self._observed.signals_named(name) if mine else []
         return [*((session, one) for session, one in earlier if session != self._here), *mine]
@@ -104,7 +104,7 @@ class History:
         shares = {path: (used.get(path, 0) + (path in here)) / every for path in {*used, *here}}
         return {path: found for path, found in shares.items() if found > share}
 
-    def sighting(self, session: str, steps: tuple[int, ...] = ()) -> Evidence:
+    def evidence(self, session: str, steps: tuple[int, ...] = ()) -> Evidence:
         """A session as evidence: tainted when it had reached outside by then. Without steps, if it ever did."""
         outside, where = self._outside.get(session, (None, ""))
         touched = outside is not None and (not steps or max(steps) >= outside)

@@ -22,7 +22,7 @@ from recollect.observer.events import identity
 from recollect.observer.recorder import SAME_FILE, THEN
 from recollect.privacy.fence import defuse
 
-MAX_EVIDENCE = 20  # sightings a memory carries; the newest are kept
+MAX_EVIDENCE = 20  # evidence a memory carries; the newest are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunch:
-    """What a memory would say, and everything that speaks for it. The newest sighting is last."""
+    """What a memory would say, and everything that speaks for it. The newest evidence is last."""
 
     signal: str
     subject: str  # what recurs: two hunches of one signal and subject are the same
     kind: Kind
     text: str
-    sightings: tuple[Evidence, ...]
+    evidence: tuple[Evidence, ...]
     files: tuple[str, ...] = ()
     strength: float = 1.0  # share of the occasions on which it held
     spoken: bool = False  # a person said it
@@ -61,20 +61,20 @@ class Hunch:
     def needed(self) -> int:
         """How many sessions it takes; half as many for what two agents of one session saw."""
         needed = policy.GRADES[self.signal].sessions if self.least is None else self.least
-        return max(1, (needed + 1) // 2) if any(one.agents > 1 for one in self.sightings) else needed
+        return max(1, (needed + 1) // 2) if any(one.agents > 1 for one in self.evidence) else needed
 
     @property
     def clean(self) -> tuple[Evidence, ...]:
-        """The sightings that nothing from outside had touched."""
-        return tuple(one for one in self.sightings if not one.taint)
+        """The evidence that nothing from outside had touched."""
+        return tuple(one for one in self.evidence if not one.taint)
 
     @property
     def taint(self) -> str:
-        return next((one.taint for one in reversed(self.sightings) if one.taint), "")
+        return next((one.taint for one in reversed(self.evidence) if one.taint), "")
 
-    def evidence(self) -> list[dict[str, Any]]:
+    def evidence_json(self) -> list[dict[str, Any]]:
         """Where it was seen, as a memory carries it."""
-        return [{"session": one.session, "steps": list(one.steps)} for one in self.sightings[-MAX_EVIDENCE:]]
+        return [{"session": one.session, "steps": list(one.steps)} for one in self.evidence[-MAX_EVIDENCE:]]
 
 
 def signal_tag(signal: str) -> str:
@@ -99,7 +99,7 @@ def recurring_hunch(
         subject=subject,
         kind=kind,
         text=text,
-        sightings=tuple(Evidence(session, one.steps, one.taint, one.agents) for session, one in seen),
+        evidence=tuple(Evidence(session, one.steps, one.taint, one.agents) for session, one in seen),
         files=files,
         strength=strength,
         trigger={"files": list(files)},
@@ -136,12 +136,12 @@ def describe_files(files: Sequence[str]) -> str:
 
 def describe_remedy(remedy: str) -> str:
     """A remedy in words: read the file, then run `x`."""
-    first, *rest = [_deed(one) for one in remedy.split(THEN) if one] or [""]
+    first, *rest = [_describe_action(one) for one in remedy.split(THEN) if one] or [""]
     return ", then ".join([first, *(one.replace("the file", "it") if "the file" in first else one for one in rest)])
 
 
-def _deed(deed: str) -> str:
-    tool, _, what = deed.partition(" ")
+def _describe_action(action: str) -> str:
+    tool, _, what = action.partition(" ")
     if tool not in _VERBS:
         return f"call {tool}"
     verb = _VERBS[tool]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from recollect.core.errors import StoreDamaged
 from recollect.core.kinds import Kind
-from recollect.core.observed import ErrorSeen, TraitSeen
+from recollect.core.observed import ErrorSeen, FeatureSeen
 from recollect.core.query import Filter
 from recollect.core.scope import OPEN
 from recollect.observer import policy
@@ -36,14 +36,14 @@ from recollect.observer.hunch import describe_remedy
 from recollect.observer.language import fingerprint
 
 DIGITS = 4  # of a likelihood that count
-WHOLE = "tool"  # the sort of the trait that all calls of a tool share
+WHOLE = "tool"  # the sort of the feature that all calls of a tool share
 
 Key = tuple[str, str, str]
 
 
 @dataclass(slots=True)
 class _Count:
-    """Calls and sessions with a trait, and the troubles of each, by fingerprint."""
+    """Calls and sessions with a feature, and the troubles of each, by fingerprint."""
 
     calls: float = 0.0
     sessions: float = 0.0
@@ -51,7 +51,7 @@ class _Count:
     failed: dict[str, float] = field(default_factory=dict)
     followed: list[tuple[float, frozenset[str]]] = field(default_factory=list)
 
-    def add(self, seen: Sequence[TraitSeen], weight: float) -> None:
+    def add(self, seen: Sequence[FeatureSeen], weight: float) -> None:
         self.calls += weight * sum(one.times for one in seen)
         self.sessions += weight
         self.clean += sum(one.clean for one in seen)
@@ -63,20 +63,20 @@ class _Count:
 
 
 class FailureOdds:
-    """How often calls with a trait failed. Add sessions in the order they began, then ask for patterns."""
+    """How often calls with a feature failed. Add sessions in the order they began, then ask for patterns."""
 
     def __init__(self) -> None:
         self._weight = 1.0
         self._tools: dict[str, _Count] = {}
-        self._traits: dict[Key, _Count] = {}
+        self._features: dict[Key, _Count] = {}
         self._states: dict[Key, dict[str, _Count]] = {}
         self._seen: Counter[tuple[str, str]] = Counter()  # sessions by tool and fingerprint
 
-    def add(self, session: Sequence[TraitSeen]) -> None:
+    def add(self, session: Sequence[FeatureSeen]) -> None:
         """Learn from one more session."""
         self._weight /= policy.FADING  # growing what is new is fading what is old
-        by_tool: dict[str, list[TraitSeen]] = {}
-        by_trait: dict[Key, list[TraitSeen]] = {}
+        by_tool: dict[str, list[FeatureSeen]] = {}
+        by_trait: dict[Key, list[FeatureSeen]] = {}
         for one in session:
             by_trait.setdefault((one.tool, one.sort, one.what), []).append(one)
             if one.sort == WHOLE:
@@ -87,9 +87,9 @@ class FailureOdds:
         for key, seen in by_trait.items():
             if key[1] == WHOLE:
                 continue
-            self._traits.setdefault(key, _Count()).add(seen, self._weight)
+            self._features.setdefault(key, _Count()).add(seen, self._weight)
             states = self._states.setdefault(key, {})
-            alike: dict[str, list[TraitSeen]] = {}
+            alike: dict[str, list[FeatureSeen]] = {}
             for one in seen:
                 alike.setdefault(one.state, []).append(one)
                 if (lead := one.state.partition(" ")[0]) != one.state:
@@ -100,34 +100,34 @@ class FailureOdds:
     def patterns(self, troubles: Mapping[tuple[str, str], Trouble] | None = None) -> list[Pattern]:
         """What is known to fail, the likeliest first.
 
-        `troubles` is what may be told, by tool and fingerprint; what is not among it is left out. A trait that was only
-        ever met after a session had reached outside is left out too: somebody else may have put it there.
+        `troubles` is what may be told, by tool and fingerprint; what is not among it is left out. A feature that was
+        only ever met after a session had reached outside is left out too: somebody else may have put it there.
         """
-        made = (self._pattern(key, troubles) for key, count in self._traits.items() if count.clean)
+        made = (self._pattern(key, troubles) for key, count in self._features.items() if count.clean)
         kept = [one for one in made if one is not None and one.most >= policy.THRESHOLDS[0]]
         return sorted(kept, key=lambda one: (-one.most, one.name))
 
     def _pattern(self, key: Key, troubles: Mapping[tuple[str, str], Trouble] | None) -> Pattern | None:
         tool, sort, what = key
-        trait = self._traits[key]
+        feature = self._features[key]
         known = {
             mark: n
-            for mark, n in trait.failed.items()
+            for mark, n in feature.failed.items()
             if self._seen[tool, mark] >= policy.RECURRING_SESSIONS and (troubles is None or (tool, mark) in troubles)
         }
         if not known:
             return None
         marks = frozenset(mark for mark, _ in sorted(known.items()))
         base = self._share(self._tools[tool], self._recurring(tool), 0.0) if tool in self._tools else 0.0
-        call = self._share(trait, marks, base)
-        lasting = self._lasting(trait, marks, 0.0)
+        call = self._share(feature, marks, base)
+        lasting = self._lasting(feature, marks, 0.0)
         odds = {
             state: round(max(self._share(count, marks, call), self._lasting(count, marks, lasting)), DIGITS)
             for state, count in self._states[key].items()
         }
         ranked = sorted(known, key=lambda mark: (-known[mark], mark))
         told = tuple(Trouble(mark) if troubles is None else troubles[tool, mark] for mark in ranked)
-        failing = sum(1 for _, followed in trait.followed if followed & marks)
+        failing = sum(1 for _, followed in feature.followed if followed & marks)
         return Pattern(tool, sort, what, round(max(call, lasting), DIGITS), odds, told, failing)
 
     def _recurring(self, tool: str) -> frozenset[str]:
@@ -149,8 +149,8 @@ class FailureOdds:
 # --- one session ---------------------------------------------------------------------------------------------------
 
 
-TRAITS = 1500  # of one session that are kept
-FAILURES = 40  # of one trait that are kept, and calls whose answer is awaited
+MAX_FEATURES = 1500  # of one session that are kept
+MAX_FAILURES = 40  # of one feature that are kept, and calls whose answer is awaited
 
 
 @dataclass(slots=True)
@@ -165,7 +165,7 @@ class SessionPredictor:
     """Watches one session. `patterns` and `known` are what earlier sessions taught; without, nothing is raised."""
 
     def __init__(self, patterns: Sequence[Pattern] | None = None, *, known: Container[str] = ()) -> None:
-        self.situation = FeatureState(known)
+        self.feature_state = FeatureState(known)
         self._patterns: dict[str, list[Pattern]] = {}
         self._foresees = patterns is not None
         for pattern in patterns or ():
@@ -179,38 +179,41 @@ class SessionPredictor:
 
     @property
     def raised(self) -> tuple[int, ...]:
-        """How many warnings each bar would have raised; nothing when there was nothing to foresee by."""
+        """How many warnings each threshold would have raised; nothing when there was nothing to foresee by."""
         return tuple(self._raised) if self._foresees else ()
 
     def see(self, event: Event) -> list[Match]:
-        """Take one event in. For a call: everything it matches at the lowest bar, given or not."""
+        """Take one event in. For a call: everything it matches at the lowest threshold, given or not."""
         matches: list[Match] = []
         if isinstance(event, ToolCall):
             self.calls += 1
             matches = match_patterns(
-                event, self._patterns.get(event.tool, ()), situation=self.situation, bar=policy.THRESHOLDS[0]
+                event,
+                self._patterns.get(event.tool, ()),
+                feature_state=self.feature_state,
+                threshold=policy.THRESHOLDS[0],
             )
             self._raise(matches)
             self._call(event)
         elif isinstance(event, ToolResult):
             self._answer(event)
-        self.situation.see(event)
+        self.feature_state.see(event)
         return matches
 
-    def traits(self) -> tuple[TraitSeen, ...]:
+    def features(self) -> tuple[FeatureSeen, ...]:
         """What was gathered, as the session's contribution."""
         return tuple(
-            TraitSeen(tool=tool, sort=sort, what=what, state=state, times=met.times, clean=met.clean,
+            FeatureSeen(tool=tool, sort=sort, what=what, state=state, times=met.times, clean=met.clean,
                       failed=tuple(met.failed), followed=tuple(met.followed))
             for (tool, sort, what, state), met in sorted(self._met.items())
         )  # fmt: skip
 
     def _raise(self, matches: Sequence[Match]) -> None:
-        """Count what each bar would raise: the likeliest that is news to the session."""
-        for place, bar in enumerate(policy.THRESHOLDS):
+        """Count what each threshold would raise: the likeliest that is news to the session."""
+        for place, threshold in enumerate(policy.THRESHOLDS):
             given, told = self._given[place]
             for match in matches:
-                if match.likelihood < bar:
+                if match.likelihood < threshold:
                     break
                 marks = match.pattern.fingerprints
                 if match.pattern.id not in given and not marks <= told:
@@ -221,27 +224,27 @@ class SessionPredictor:
 
     def _call(self, call: ToolCall) -> None:
         self._outside = self._outside or call.action is ActionType.EXTERNAL
-        traits = (Feature(WHOLE, ""), *dict.fromkeys(self.situation.traits(call)))
-        for sort, what, state in traits:
+        features = (Feature(WHOLE, ""), *dict.fromkeys(self.feature_state.features(call)))
+        for sort, what, state in features:
             met = self._met.get((call.tool, sort, what, state))
             if met is None:
-                if len(self._met) >= TRAITS:
+                if len(self._met) >= MAX_FEATURES:
                     continue
                 met = self._met[call.tool, sort, what, state] = _Met()
             met.times += 1
             met.clean += not self._outside
-        if len(self._asked) >= FAILURES:
+        if len(self._asked) >= MAX_FAILURES:
             del self._asked[next(iter(self._asked))]
-        self._asked[call.call_id] = (call.tool, traits)
+        self._asked[call.call_id] = (call.tool, features)
 
     def _answer(self, answer: ToolResult) -> None:
-        tool, traits = self._asked.pop(answer.call_id, ("", ()))
+        tool, features = self._asked.pop(answer.call_id, ("", ()))
         if not answer.error or answer.rejected:
             return
-        mark = fingerprint(answer.text).key if traits else ""
-        for sort, what, state in traits:
+        mark = fingerprint(answer.text).key if features else ""
+        for sort, what, state in features:
             met = self._met.get((tool, sort, what, state))
-            if met is not None and len(met.failed) < FAILURES:
+            if met is not None and len(met.failed) < MAX_FAILURES:
                 met.failed.append(mark)
             exposure = state.partition(" ")[0]
             for (owner, other, thing, stood), seen in self._met.items():
@@ -295,13 +298,13 @@ class Predictor:
         self._learn()
         return self._patterns
 
-    def bar(self) -> float:
+    def threshold(self) -> float:
         """How likely a failure must be to be worth a warning here."""
         sessions = self._observed.sessions()
         return choose_threshold([(one.calls, one.raised) for one in sessions])
 
-    def lookout(self) -> SessionPredictor:
-        """A lookout over a session that begins now."""
+    def for_session(self) -> SessionPredictor:
+        """Follows a session that begins now."""
         return SessionPredictor(self.patterns() or None, known=self.known())
 
     def known(self) -> Set[str]:
@@ -313,12 +316,14 @@ class Predictor:
         self,
         call: ToolCall,
         *,
-        situation: FeatureState | None = None,
+        feature_state: FeatureState | None = None,
         given: Collection[str] = (),
         told: Collection[str] = (),
     ) -> list[Match]:
         """The failures to warn of before a call, the likeliest first; none twice for what was `given` and `told`."""
-        return match_patterns(call, self.patterns(), situation=situation, bar=self.bar(), given=given, told=told)
+        return match_patterns(
+            call, self.patterns(), feature_state=feature_state, threshold=self.threshold(), given=given, told=told
+        )
 
     def publish(self) -> None:
         """Write down what the hook process is to warn of: a projection of what was observed. A hook reads the project
@@ -327,7 +332,7 @@ class Predictor:
         if snapshots is None or writer.read_only:
             return
         texts = {
-            SNAPSHOT_NAME: pack_patterns(self.patterns(), self.bar()),
+            SNAPSHOT_NAME: pack_patterns(self.patterns(), self.threshold()),
             SNAPSHOT_FILES_NAME: pack_paths(self.known()),
         }
         changed = {name: text for name, text in texts.items() if _published(snapshots, name) != text}
@@ -345,9 +350,9 @@ class Predictor:
         if list(ids[: len(self._learnt)]) != self._learnt or not self._learnt:
             self._odds, self._learnt = FailureOdds(), list(ids[: max(0, len(ids) - policy.LEARNT_SESSIONS)])
             self._known = set()
-        for traits in self._observed.traits(ids[len(self._learnt) :]):
-            self._odds.add(traits)
-            for one in traits:
+        for features in self._observed.features(ids[len(self._learnt) :]):
+            self._odds.add(features)
+            for one in features:
                 if one.sort == "file" and one.times > len(one.failed):
                     self._known.update(with_folders(one.what))
         self._learnt = list(ids)

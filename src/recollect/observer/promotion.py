@@ -81,7 +81,7 @@ def _seen_before(seen: Contribution, context: ObserverContext) -> bool:
         return False
     # How long watching took, and how calls looked to who knew the sessions before it, is not what the session tells.
     same = replace(before.session, slow=seen.session.slow, raised=seen.session.raised)
-    return replace(before, session=same, traits=seen.traits) == seen
+    return replace(before, session=same, features=seen.features) == seen
 
 
 def _asked(found: Sequence[Hunch], kind: str, learned: Learned) -> list[Hunch]:
@@ -108,8 +108,8 @@ def filter_by_frequency(found: Sequence[Hunch], learned: Learned) -> list[Hunch]
     for one in found:
         needed = one.needed
         if len(_sessions(one.clean)) >= needed:
-            kept.append(replace(one, sightings=one.clean))
-        elif len(_sessions(one.sightings)) >= (needed if not one.clean else policy.SHOWN_AFTER_TIMES * needed):
+            kept.append(replace(one, evidence=one.clean))
+        elif len(_sessions(one.evidence)) >= (needed if not one.clean else policy.SHOWN_AFTER_TIMES * needed):
             kept.append(one)  # with some untainted ones it waits longer: it may yet be told without taint
         else:
             learned.left_out["seen in too few sessions"] += 1
@@ -120,7 +120,7 @@ def score_hunches(found: Sequence[Hunch], *, errs: dict[str, float | None]) -> l
     """Each with its confidence, the most valuable first; what is not worth it is dropped. Taint lowers confidence."""
     proposals = []
     for one in found:
-        sessions = len(_sessions(one.sightings))
+        sessions = len(_sessions(one.evidence))
         worth = policy.worth(one.signal, sessions=sessions, false_positives=errs.get(one.signal))
         if worth < policy.MIN_WORTH:
             continue
@@ -170,8 +170,8 @@ def _errors(found: Iterable[Hunch], context: ObserverContext) -> dict[str, float
     return rates
 
 
-def _sessions(sightings: Iterable[Evidence]) -> set[str]:
-    return {one.session for one in sightings}
+def _sessions(evidence: Iterable[Evidence]) -> set[str]:
+    return {one.session for one in evidence}
 
 
 # --- known already? ------------------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def _borne_out(one: Compared, seen: Contribution, context: ObserverContext) -> K
     if one.known is None:
         return None
     memory = context.reader.get(one.known)
-    clean = list(dict.fromkeys(sighting.session for sighting in one.hunch.clean))
+    clean = list(dict.fromkeys(each.session for each in one.hunch.clean))
     if one.hunch.key not in context.observed.promoted([one.hunch.key]):
         _note(one.hunch, one.known, seen, context)
     needed = memory.attributes.get("needed", policy.GRADES[one.hunch.signal].sessions)
@@ -345,12 +345,12 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
         modules=tuple(dict.fromkeys(module_of(path) for path in hunch.files)),
         event_at=None if started is None else datetime.fromtimestamp(started, UTC),
         session=session.id,
-        provenance=tuple(dict.fromkeys(sighting.session for sighting in hunch.sightings)),
+        provenance=tuple(dict.fromkeys(each.session for each in hunch.evidence)),
         needs_review=True,
         payload=hunch.payload,
         attributes={
             "signal": hunch.signal,
-            "evidence": hunch.evidence(),
+            "evidence": hunch.evidence_json(),
             "tainted": bool(hunch.taint),
             "spoken": hunch.spoken,
             **({"taint": hunch.taint} if hunch.taint else {}),
@@ -364,7 +364,7 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
 
 
 def _why(hunch: Hunch) -> str:
-    return f"seen in {counted(len({sighting.session for sighting in hunch.sightings}), 'session')}"
+    return f"seen in {counted(len({each.session for each in hunch.evidence}), 'session')}"
 
 
 def _joined(known: Any, hunch: Hunch) -> list[dict[str, Any]]:

@@ -25,10 +25,10 @@ FILES, PAIRS, TROUBLES, CALLS, SEQUENCES = 2_000, 4_000, 400, 400, 400  # of eac
 PROMPT = 4_000  # characters of the first prompt that are kept
 _LATELY = 8  # files that are remembered as touched lately
 _OPEN = 32  # calls whose answer is awaited, and troubles whose remedy is
-_BETWEEN = 3  # deeds between a failure and its remedy that are told
+_BETWEEN = 3  # actions between a failure and its remedy that are told
 _SUBJECT = 160  # characters of a command in a remedy
 _STEPS = 12
-THEN = " → "  # stands in a remedy between two deeds
+THEN = " → "  # stands in a remedy between two actions
 SAME_FILE = "<file>"  # stands in a remedy for the file that failed
 
 
@@ -77,7 +77,7 @@ class _Awaited:
     key: tuple[str, str, str]
     step: int
     command: frozenset[str] = frozenset()
-    deeds: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
 
 
 class Recorder:
@@ -202,16 +202,22 @@ class Recorder:
         for like in [like for like, waiting in self._waiting.items() if _remedies(call, like, waiting)]:
             self._remedied(self._waiting.pop(like), call)
         for like, waiting in self._waiting.items():
-            if len(waiting.deeds) < _BETWEEN and call.action is not ActionType.PLAN:
-                self._waiting[like] = replace(waiting, deeds=(*waiting.deeds, _deed(call)))
+            if len(waiting.actions) < _BETWEEN and call.action is not ActionType.PLAN:
+                self._waiting[like] = replace(waiting, actions=(*waiting.actions, _describe_action(call)))
 
     def _remedied(self, done: _Awaited, call: ToolCall) -> None:
         trouble = self._troubles.get(done.key)
         if trouble is None or trouble.resolution or call.step - done.step > policy.REMEDY_STEPS:
             return
         file = call.paths[0] if call.paths and not done.command else ""
-        deeds = (*done.deeds, _deed(call)) if not done.command or call.tool != done.key[0] else _commands(done, call)
-        trouble.resolution = THEN.join(dict.fromkeys(deed.replace(file, SAME_FILE) if file else deed for deed in deeds))
+        actions = (
+            (*done.actions, _describe_action(call))
+            if not done.command or call.tool != done.key[0]
+            else _commands(done, call)
+        )
+        trouble.resolution = THEN.join(
+            dict.fromkeys(action.replace(file, SAME_FILE) if file else action for action in actions)
+        )
 
     # --- what it amounts to -----------------------------------------------------------------------------------------
 
@@ -286,12 +292,12 @@ def _remedies(call: ToolCall, like: tuple[str, str], waiting: _Awaited) -> bool:
 
 def _commands(done: _Awaited, call: ToolCall) -> tuple[str, ...]:
     """What was run between a failed command and the one that went well; what was read on the way is left out."""
-    ran = [deed for deed in done.deeds if deed.startswith(f"{call.tool} ")]
-    edited = [deed for deed in done.deeds if deed not in ran and deed.split(" ", 1)[0] in ("Edit", "Write")]
-    return (*edited, *ran, _deed(call))
+    ran = [action for action in done.actions if action.startswith(f"{call.tool} ")]
+    edited = [action for action in done.actions if action not in ran and action.split(" ", 1)[0] in ("Edit", "Write")]
+    return (*edited, *ran, _describe_action(call))
 
 
-def _deed(call: ToolCall) -> str:
+def _describe_action(call: ToolCall) -> str:
     what = call.paths[0] if call.paths and not is_shell(call.tool) else call.subject[:_SUBJECT]
     return f"{call.tool} {what}".strip()
 

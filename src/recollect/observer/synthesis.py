@@ -50,8 +50,8 @@ class ModuleSeen:
     project: Sequence[SessionSeen] = ()  # every session of the project, to tell what is special about these
 
     @property
-    def sightings(self) -> tuple[Evidence, ...]:
-        return tuple(_sighting(one) for one in self.sessions)
+    def evidence(self) -> tuple[Evidence, ...]:
+        return tuple(_evidence_of(one) for one in self.sessions)
 
 
 def stage_of(sessions: int, done: Collection[str]) -> int | None:
@@ -98,7 +98,7 @@ def coupling(seen: ModuleSeen) -> Iterator[Hunch]:
     for pair, weight in tied(seen.pairs, seen.used):
         folders = module_of(pair.one), module_of(pair.other)
         if seen.module in folders and folders[0] != folders[1]:
-            yield _coupled(pair, weight, seen.sightings)
+            yield _coupled(pair, weight, seen.evidence)
 
 
 def recurring_troubles(seen: ModuleSeen) -> Iterator[Hunch]:
@@ -156,7 +156,7 @@ def calibration(seen: ModuleSeen) -> Iterator[Hunch]:
             "ratio": round(ratio, 2),
             "samples": len(planned),
         },
-        sightings=tuple(_sighting(one) for one in planned),
+        evidence=tuple(_evidence_of(one) for one in planned),
     )
 
 
@@ -184,7 +184,7 @@ def rounds(seen: ModuleSeen) -> Iterator[Hunch]:
                 "steps": [_step(part) for part in parts],
                 "success_count": len(sessions),
             },
-            sightings=tuple(_sighting(one) for one in sessions),
+            evidence=tuple(_evidence_of(one) for one in sessions),
         )
         return  # the most frequent round says it; the others are its rotations
 
@@ -226,9 +226,9 @@ def causes(pairs: Iterable[PairCount], used: Mapping[str, int]) -> list[tuple[Pa
     ]
 
 
-def cause(pair: PairCount, weight: float, sightings: tuple[Evidence, ...]) -> Hunch:
+def cause(pair: PairCount, weight: float, evidence: tuple[Evidence, ...]) -> Hunch:
     """The hunch of a directed pair."""
-    return _coupled(pair, weight, sightings)
+    return _coupled(pair, weight, evidence)
 
 
 def tied(pairs: Iterable[PairCount], used: Mapping[str, int]) -> list[tuple[PairCount, float]]:
@@ -247,7 +247,7 @@ def _direction(pair: PairCount) -> float:
     return max(pair.led, pair.followed) / told if told else 0.0
 
 
-def _coupled(pair: PairCount, weight: float, sightings: tuple[Evidence, ...]) -> Hunch:
+def _coupled(pair: PairCount, weight: float, evidence: tuple[Evidence, ...]) -> Hunch:
     first, then = (pair.one, pair.other) if pair.led >= pair.followed else (pair.other, pair.one)
     if _direction(pair) >= policy.DIRECTED_SHARE:
         text = f"Work on {code(first)} leads to {code(then)}: look at both before the work is done."
@@ -258,7 +258,7 @@ def _coupled(pair: PairCount, weight: float, sightings: tuple[Evidence, ...]) ->
         subject=f"{pair.one} + {pair.other}",
         kind=Kind.CAUSAL_DEPENDENCY,
         text=text,
-        sightings=sightings,
+        evidence=evidence,
         files=(first, then),
         strength=weight,
         trigger={"files": [first, then]},
@@ -276,14 +276,14 @@ def _hunch(
     strength: float = 1.0,
     payload: Mapping[str, object] | None = None,
     trigger: Mapping[str, object] | None = None,
-    sightings: tuple[Evidence, ...] | None = None,
+    evidence: tuple[Evidence, ...] | None = None,
 ) -> Hunch:
     return Hunch(
         signal=signal,
         subject=subject,
         kind=kind,
         text=text,
-        sightings=seen.sightings if sightings is None else sightings,
+        evidence=seen.evidence if evidence is None else evidence,
         files=files,
         strength=strength,
         trigger=trigger or {"files": [seen.module]},
@@ -297,7 +297,7 @@ def _overrun(planned: Sequence[SessionSeen]) -> float:
     return sum(one.steps for one in planned) / expected if expected else 1.0
 
 
-def _sighting(session: SessionSeen) -> Evidence:
+def _evidence_of(session: SessionSeen) -> Evidence:
     return Evidence(session.id, (), session.taint)
 
 
@@ -359,7 +359,7 @@ class CausesChore:
     def plan(self, now: datetime, *, due: bool) -> Plan:
         if not due:
             return Plan(self.name)
-        steps = tuple(Step(one.subject, f"{len(one.sightings)} sessions") for one in self._found())
+        steps = tuple(Step(one.subject, f"{len(one.evidence)} sessions") for one in self._found())
         return Plan(self.name, steps, len(steps))
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
@@ -384,8 +384,8 @@ class CausesChore:
             if f"{pair.one} + {pair.other}" in done:
                 continue
             shared = observed.sharing(pair.one, pair.other)
-            sightings = tuple(Evidence(id, (), outside[id][1] if id in outside else "") for id in shared)
-            found.append(cause(pair, weight, sightings))
+            evidence = tuple(Evidence(id, (), outside[id][1] if id in outside else "") for id in shared)
+            found.append(cause(pair, weight, evidence))
         return found
 
 

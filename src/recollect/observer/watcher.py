@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from recollect.core.likeness import jaccard
-from recollect.core.observed import Contribution, SessionSeen, SignalSeen, TraitSeen
+from recollect.core.observed import Contribution, FeatureSeen, SessionSeen, SignalSeen
 from recollect.core.text import words
 from recollect.observer import policy
 from recollect.observer.collector import SignalCollector, mark_taint
@@ -24,7 +24,7 @@ from recollect.observer.signals.base import MAX_MARKS, Signal
 from recollect.observer.signals.files import ParallelConflict
 from recollect.observer.signals.work import test_command
 
-AGENTS = 16  # agents of one session that have a pad of their own; more share the last
+AGENTS = 16  # agents of one session that have a collector of their own; more share the last
 EARLY = 64  # answers that may come before their call
 
 
@@ -38,7 +38,7 @@ class SessionWatcher:
         host: str = "",
         kind: str = "build",
         branch: str = "",
-        lookout: SessionPredictor | None = None,
+        predictor: SessionPredictor | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.session = session
@@ -49,11 +49,11 @@ class SessionWatcher:
         self.slow = 0
         self.troubles: Counter[str] = Counter()
         self._clock = clock
-        self._pads: dict[str, SignalCollector] = {
+        self._collectors: dict[str, SignalCollector] = {
             "": SignalCollector(session, bound=policy.COLLECTOR_BYTES // 2, clock=clock)
         }  # together within the bound
         self._recorder = Recorder()
-        self._lookout = lookout or SessionPredictor()
+        self._predictor = predictor or SessionPredictor()
         self._screen = UiWatcher()
         self._conflicts = ParallelConflict()
         self._callers: dict[str, str] = {}
@@ -77,7 +77,10 @@ class SessionWatcher:
     @property
     def outside(self) -> tuple[int, str] | None:
         """Where any of the agents first reached outside: what one brings in, all may have heard."""
-        return min((pad.outside for pad in self._pads.values() if pad.outside is not None), default=None)
+        return min(
+            (collector.outside for collector in self._collectors.values() if collector.outside is not None),
+            default=None,
+        )
 
     @property
     def started(self) -> float | None:
@@ -107,8 +110,8 @@ class SessionWatcher:
     def signals(self) -> list[SignalSeen]:
         """What all agents saw together."""
         found = {
-            agent: [one for one in pad.signals() if one.name != ParallelConflict.name]
-            for agent, pad in self._pads.items()
+            agent: [one for one in collector.signals() if one.name != ParallelConflict.name]
+            for agent, collector in self._collectors.items()
         }
         found[""] = [*found[""], *self._conflicts.found(self.session)]  # seen only by who sees all agents
         outside = self.outside
@@ -138,7 +141,7 @@ class SessionWatcher:
                 agents=tuple(record.agents),
                 planned=record.planned,
                 branch=safe(self.branch),
-                raised=self._lookout.raised,
+                raised=self._predictor.raised,
             ),
             files=record.files(),
             pairs=record.pairs(),
@@ -146,19 +149,19 @@ class SessionWatcher:
             calls=record.counts(),
             sequences=record.sequences(),
             signals=tuple(self.signals()),
-            traits=_told_apart(self._lookout.traits()),
+            features=_told_apart(self._predictor.features()),
         )
 
     def _take(self, event: Event) -> None:
         start = self._clock()
         agent = self._agent(event)
-        if not self._pad(agent).feed(event):
+        if not self._collector_for(agent).feed(event):
             return
         self.events += 1
         for name, see in (
             ("record", self._recorder.see),
             ("conflicts", self._conflicts.see),
-            ("lookout", self._lookout.see),
+            ("predictor", self._predictor.see),
             ("screen", self._screen.see),
             ("end", self._notice),
         ):
@@ -178,12 +181,12 @@ class SessionWatcher:
             return self._callers.get(event.call_id, event.agent)
         return event.agent
 
-    def _pad(self, agent: str) -> SignalCollector:
-        found = self._pads.get(agent)
+    def _collector_for(self, agent: str) -> SignalCollector:
+        found = self._collectors.get(agent)
         if found is None:
-            if len(self._pads) >= AGENTS:
-                return self._pads[""]
-            found = self._pads[agent] = SignalCollector(
+            if len(self._collectors) >= AGENTS:
+                return self._collectors[""]
+            found = self._collectors[agent] = SignalCollector(
                 self.session, bound=policy.COLLECTOR_BYTES // 2 // AGENTS, clock=self._clock
             )
         return found
@@ -219,9 +222,9 @@ def _seen(signal: Signal, agents: int) -> SignalSeen:
     )
 
 
-def _told_apart(traits: Sequence[TraitSeen]) -> tuple[TraitSeen, ...]:
-    """The traits without secrets; of those that then look the same, one."""
-    clean = (replace(one, what=safe(one.what)) for one in traits)
+def _told_apart(features: Sequence[FeatureSeen]) -> tuple[FeatureSeen, ...]:
+    """The features without secrets; of those that then look the same, one."""
+    clean = (replace(one, what=safe(one.what)) for one in features)
     return tuple({(one.tool, one.sort, one.what, one.state): one for one in clean}.values())
 
 
@@ -245,12 +248,12 @@ class Merged:
     agents: int = 1
 
 
-def merge_findings(pads: Mapping[str, Sequence[Signal]]) -> list[Merged]:
+def merge_findings(collectors: Mapping[str, Sequence[Signal]]) -> list[Merged]:
     """The findings of every agent without their repetitions, in the order of the agents' names."""
     kept: list[tuple[Signal, frozenset[str], set[str]]] = []
     places: dict[str, list[int]] = {}  # where the findings of one signal stand, so that only like is compared with like
-    for agent in sorted(pads):
-        for found in pads[agent]:
+    for agent in sorted(collectors):
+        for found in collectors[agent]:
             said = _said(found)
             alike = next((n for n in places.get(found.name, ()) if _alike(said, kept[n][1], found, kept[n][0])), None)
             if alike is None:

@@ -15,6 +15,7 @@ from recollect.core.observed import (
     CallsSeen,
     Contribution,
     ErrorSeen,
+    FeatureSeen,
     FileSeen,
     ObservedTally,
     PairSeen,
@@ -23,7 +24,6 @@ from recollect.core.observed import (
     SessionSeen,
     SignalSeen,
     Synthesis,
-    TraitSeen,
 )
 from recollect.store.patterns import Patterns
 from recollect.store.port import Params, Row, Value
@@ -81,10 +81,10 @@ _ERRORS = Table("observed_errors", ErrorSeen, _SESSION)
 _CALLS = Table("observed_calls", CallsSeen, _SESSION)
 _SEQUENCES = Table("observed_sequences", SequenceSeen, _SESSION)
 _SIGNALS = Table("observed_signals", SignalSeen, _SESSION)
-_TRAITS = Table("observed_traits", TraitSeen, _SESSION)
+_FEATURES = Table("observed_traits", FeatureSeen, _SESSION)
 _PROMOTIONS = Table("observed_promotions", Promotion, ("project",), key=("project", "key"))
 _SYNTHESES = Table("observed_syntheses", Synthesis, ("project",), key=("project", "subject", "stage"))
-_PARTS: tuple[Table[Any], ...] = (_FILES, _PAIRS, _ERRORS, _CALLS, _SEQUENCES, _SIGNALS, _TRAITS)
+_PARTS: tuple[Table[Any], ...] = (_FILES, _PAIRS, _ERRORS, _CALLS, _SEQUENCES, _SIGNALS, _FEATURES)
 TABLES = tuple(table.name for table in (_SESSIONS, *_PARTS, _PROMOTIONS, _SYNTHESES))
 
 
@@ -109,7 +109,7 @@ class Observed(Patterns):
         self._add(_CALLS, owner, seen.calls)
         self._add(_SEQUENCES, owner, seen.sequences)
         self._add(_SIGNALS, owner, seen.signals)
-        self._add(_TRAITS, owner, seen.traits)
+        self._add(_FEATURES, owner, seen.features)
         return True
 
     _DROP = (
@@ -159,7 +159,7 @@ class Observed(Patterns):
                 calls=self._own(_CALLS, owner),
                 sequences=self._own(_SEQUENCES, owner),
                 signals=self._own(_SIGNALS, owner),
-                traits=self._own(_TRAITS, owner),
+                features=self._own(_FEATURES, owner),
             )
 
     def session(self, id: str) -> SessionSeen | None:
@@ -332,16 +332,16 @@ class Observed(Patterns):
         return {id: (step, taint) for id, step, taint in self._engine.rows(self._OUTSIDE, {"project": self._project})}
 
     _LOOKED = f"""
-        select session, {_TRAITS.columns} from observed_traits
+        select session, {_FEATURES.columns} from observed_traits
          where project = :project and session in (select value from json_each(:sessions)) order by rowid
     """
 
-    def traits(self, sessions: Sequence[str]) -> list[tuple[TraitSeen, ...]]:
+    def features(self, sessions: Sequence[str]) -> list[tuple[FeatureSeen, ...]]:
         """How the calls of some sessions looked: one entry for each session, in the order asked."""
         rows = self._engine.rows(self._LOOKED, {"project": self._project, "sessions": json.dumps(list(sessions))})
-        grouped: dict[str, list[TraitSeen]] = {session: [] for session in sessions}
+        grouped: dict[str, list[FeatureSeen]] = {session: [] for session in sessions}
         for session, *row in rows:
-            grouped[session].append(_TRAITS.value(tuple(row)))
+            grouped[session].append(_FEATURES.value(tuple(row)))
         return [tuple(grouped[session]) for session in sessions]
 
     _ROUNDS = f"""

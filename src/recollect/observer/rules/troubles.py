@@ -47,19 +47,19 @@ _OLD_PATHS = ("/", "~")
 
 def misuse(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Errors that tell what to do otherwise."""
-    for (tool, words, print_), sightings in past.troubles().items():
-        newest = sightings[-1][1]
-        remedy = _remedy([one for _, one in sightings], newest)
-        text = _told(tool, words, newest, remedy, len(sightings))
+    for (tool, words, print_), occurrences in past.troubles().items():
+        newest = occurrences[-1][1]
+        remedy = _remedy([one for _, one in occurrences], newest)
+        text = _told(tool, words, newest, remedy, len(occurrences))
         if text:
             least = 1 if newest.times >= policy.OFTEN_IN_ONE_SESSION else None
-            yield _hunch(text, f"{tool} {words} {print_}", sightings, past, remedy, least=least)
+            yield _hunch(text, f"{tool} {words} {print_}", occurrences, past, remedy, least=least)
 
 
 def missing_files(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files and folders that agents keep looking for and that are not there."""
     mine = {path for one in seen.errors for path in _missing(one)}
-    alike = (sighting for sightings in past.troubles().values() for sighting in sightings) if mine else ()
+    alike = (each for occurrences in past.troubles().values() for each in occurrences) if mine else ()
     looked_for: dict[str, dict[str, ErrorSeen]] = {}
     for session, one in (*past.troubles_about(mine), *alike):
         for path in _missing(one):
@@ -122,10 +122,10 @@ def _sentences(line: str) -> tuple[str, str]:
     return said.rstrip("."), advice
 
 
-def _remedy(sightings: Sequence[ErrorSeen], newest: ErrorSeen) -> str:
+def _remedy(occurrences: Sequence[ErrorSeen], newest: ErrorSeen) -> str:
     """What helped most often; once is enough where the message itself says what was wrong. Trying the very same
     again, or working on this or that file, is no remedy."""
-    told = Counter(found for one in sightings if (found := _general(one)))
+    told = Counter(found for one in occurrences if (found := _general(one)))
     if not told:
         return ""
     remedy, times = max(told.items(), key=lambda item: (item[1], -len(item[0])))
@@ -136,15 +136,15 @@ def _remedy(sightings: Sequence[ErrorSeen], newest: ErrorSeen) -> str:
 
 def _general(one: ErrorSeen) -> str:
     parts = []
-    for deed in one.resolution.split(THEN):
-        tool, _, what = deed.partition(" ")
+    for action in one.resolution.split(THEN):
+        tool, _, what = action.partition(" ")
         if one.words and tool in ("Read", "Grep", "Glob", "Edit", "Write", "MultiEdit"):
             if tool in ("Edit", "Write", "MultiEdit"):
                 return ""  # the code was put right, which is work and no remedy
             continue
         if not one.words and what not in ("", SAME_FILE):
             continue
-        parts.append(f"{tool} {_PLACE.sub('N', plain_command(what))}".strip() if one.words else deed)
+        parts.append(f"{tool} {_PLACE.sub('N', plain_command(what))}".strip() if one.words else action)
     ran = tuple(dict.fromkeys(parts))
     if one.words and len(ran) == 1 and command_name(ran[0].partition(" ")[2]) == one.words:
         same_words = ran[0].partition(" ")[2].removesuffix(" N") == one.words
@@ -181,8 +181,8 @@ def _used_instead(one: ErrorSeen, path: str) -> str:
     if meant := _MEANT.search(one.example[:300]):
         return meant.group(1)
     base = path.rsplit("/", 1)[-1]
-    for deed in reversed(one.resolution.split(THEN)):
-        tool, _, what = deed.partition(" ")
+    for action in reversed(one.resolution.split(THEN)):
+        tool, _, what = action.partition(" ")
         if tool in ("Read", "Edit") and what not in ("", SAME_FILE, path) and what.rsplit("/", 1)[-1] == base:
             return what
     return ""
@@ -191,23 +191,23 @@ def _used_instead(one: ErrorSeen, path: str) -> str:
 def _hunch(
     text: str,
     subject: str,
-    sightings: Sequence[tuple[str, ErrorSeen]],
+    occurrences: Sequence[tuple[str, ErrorSeen]],
     past: History,
     remedy: str,
     *,
     least: int | None = None,
     files: tuple[str, ...] = (),
 ) -> Hunch:
-    newest = sightings[-1][1]
-    named = tuple(dict.fromkeys((*files, *(path for _, one in reversed(sightings) for path in one.files))))
+    newest = occurrences[-1][1]
+    named = tuple(dict.fromkeys((*files, *(path for _, one in reversed(occurrences) for path in one.files))))
     return Hunch(
         signal="error_retry",
         subject=subject,
         kind=Kind.ERROR_PATTERN,
         text=text,
-        sightings=tuple(past.sighting(session, one.steps) for session, one in sightings),
+        evidence=tuple(past.evidence(session, one.steps) for session, one in occurrences),
         files=files if files or not newest.words else (),
-        strength=sum(bool(one.resolution) for _, one in sightings) / len(sightings),
+        strength=sum(bool(one.resolution) for _, one in occurrences) / len(occurrences),
         least=least,
         trigger={
             "tool": newest.tool,
@@ -283,9 +283,9 @@ def refusals(seen: Contribution, past: History) -> Iterator[Hunch]:
             text = f"A person stopped {_stopped(tool, what, one)} and said: {quote(reason)}"
             yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True)
         elif is_shell(tool) and command_name(what):
-            sightings = tuple(Evidence(id, past_one.steps, past_one.taint) for id, past_one in again[one.subject])
+            occurrences = tuple(Evidence(id, past_one.steps, past_one.taint) for id, past_one in again[one.subject])
             text = f"People refuse {code(plain_command(what))} when an agent tries it: ask before running it."
-            yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True, sightings=sightings, least=2)
+            yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True, evidence=occurrences, least=2)
 
 
 def dead_ends(seen: Contribution, past: History) -> Iterator[Hunch]:
@@ -334,17 +334,17 @@ def _said_hunch(
     text: str,
     *,
     spoken: bool = False,
-    sightings: tuple[Evidence, ...] = (),
+    evidence: tuple[Evidence, ...] = (),
     least: int | None = None,
     payload: dict[str, str] | None = None,
 ) -> Hunch:
     here = Evidence(seen.session.id, one.steps, one.taint, one.agents)
     return Hunch(
         signal=_NAME,
-        subject=f"{one.hunch}: {one.subject}" if sightings else f"{one.hunch}: {one.subject} {' '.join(one.words)}",
+        subject=f"{one.hunch}: {one.subject}" if evidence else f"{one.hunch}: {one.subject} {' '.join(one.words)}",
         kind=kind,
         text=text,
-        sightings=sightings or (here,),
+        evidence=evidence or (here,),
         files=one.paths,
         spoken=spoken,
         least=least,

@@ -44,7 +44,7 @@ def changed_together(seen: Contribution, past: History) -> Iterator[Hunch]:
             subject=f"{one} + {other}",
             kind=Kind.CAUSAL_DEPENDENCY,
             text=text,
-            sightings=tuple(past.sighting(id) for id in ids),
+            evidence=tuple(past.evidence(id) for id in ids),
             files=(one, other),
             strength=max(with_one, with_other),
             trigger={"files": [one, other]},
@@ -77,7 +77,7 @@ def prefetched(seen: Contribution, past: History) -> Iterator[Hunch]:
             subject=f"module {module}",
             kind=Kind.PREFETCH_PATTERN,
             text=f"Work in {code(module)} nearly always needs {list_code(always)}{more}: read {them} first.",
-            sightings=tuple(past.sighting(id) for id in ids),
+            evidence=tuple(past.evidence(id) for id in ids),
             files=(*always, *often)[:12],
             strength=max(share.values()),
             trigger={"files": [module]},
@@ -92,8 +92,8 @@ def prefetched(seen: Contribution, past: History) -> Iterator[Hunch]:
 
 def hard_to_read(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files that several sessions read again and again without changing them."""
-    for path, sightings in past.signals("file_access", hunch="hard to read").items():
-        hard = [(id, one) for id, one in sightings if one.hunch == "hard to read"]
+    for path, occurrences in past.signals("file_access", hunch="hard to read").items():
+        hard = [(id, one) for id, one in occurrences if one.hunch == "hard to read"]
         if not hard or hard[-1][0] != seen.session.id or _HABIT.search(path):
             continue
         text = (
@@ -107,27 +107,27 @@ def wrong_places(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files that are opened first and left at once, and where the work went instead."""
     found = past.signals("read_abandon")
     counts = past.counts(found)
-    for path, sightings in found.items():
-        share = len(sightings) / max(1, counts[path].sessions)
-        if share < policy.USUAL_SHARE or len(sightings) < policy.GRADES["read_abandon"].sessions:
+    for path, occurrences in found.items():
+        share = len(occurrences) / max(1, counts[path].sessions)
+        if share < policy.USUAL_SHARE or len(occurrences) < policy.GRADES["read_abandon"].sessions:
             continue
-        files = past.files_of(id for id, _ in sightings)
+        files = past.files_of(id for id, _ in occurrences)
         went = [one for one in _edited_in(files.values()) if one != path and not _TESTING.search(one)]
         if not went:
             continue
         text = (
             f"{code(path)} looks like the place to start and usually is not: the work was in {list_code(went, most=2)}."
         )
-        yield recurring_hunch("read_abandon", path, Kind.GOTCHA, text, sightings, (path, *went[:2]), strength=share)
+        yield recurring_hunch("read_abandon", path, Kind.GOTCHA, text, occurrences, (path, *went[:2]), strength=share)
 
 
 def redone(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files whose first change is usually redone: something was unread, a change elsewhere or a check was missing."""
     found = past.signals("backtrack")
     counts = past.counts(found)
-    for path, sightings in found.items():
+    for path, occurrences in found.items():
         for cause in ("cascading change", "missing context", "wrong assumption"):
-            same = [(id, one) for id, one in sightings if one.hunch == cause]
+            same = [(id, one) for id, one in occurrences if one.hunch == cause]
             if not same or same[-1][0] != seen.session.id or len(same) < policy.GRADES["backtrack"].sessions:
                 continue
             share = len(same) / max(1, counts[path].edited)
@@ -152,18 +152,18 @@ def _redone(path: str, cause: str, others: Sequence[str], share: float, sessions
 
 def settings(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Configuration files and what is changed with them."""
-    for path, sightings in past.signals("config_touch").items():
-        others = [one for one in _common([one.paths for _, one in sightings], but=path) if not _HABIT.search(one)]
+    for path, occurrences in past.signals("config_touch").items():
+        others = [one for one in _common([one.paths for _, one in occurrences], but=path) if not _HABIT.search(one)]
         if others:
             named = list_code(others, most=2)
             text = f"{code(path)} and {named} are changed together: check one when you change the other."
-            yield recurring_hunch("config_touch", path, Kind.CAUSAL_DEPENDENCY, text, sightings, (path, *others[:2]))
+            yield recurring_hunch("config_touch", path, Kind.CAUSAL_DEPENDENCY, text, occurrences, (path, *others[:2]))
 
 
 def contested(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files that something else changes while an agent works on them."""
-    for path, sightings in past.signals("parallel_conflict").items():
-        newest = sightings[-1][1]
+    for path, occurrences in past.signals("parallel_conflict").items():
+        newest = occurrences[-1][1]
         if not newest.paths:
             continue
         who = (
@@ -172,16 +172,16 @@ def contested(seen: Contribution, past: History) -> Iterator[Hunch]:
             else "a formatter, a hook or a person changes it meanwhile"
         )
         text = f"{code(path)} changes under the agent's hands ({who}): read it again right before every change."
-        yield recurring_hunch("parallel_conflict", path, Kind.GOTCHA, text, sightings, (path,))
+        yield recurring_hunch("parallel_conflict", path, Kind.GOTCHA, text, occurrences, (path,))
 
 
 def chains(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files that can only be followed through others."""
-    for ends, sightings in past.signals("import_chase").items():
-        chain = sightings[-1][1].paths
+    for ends, occurrences in past.signals("import_chase").items():
+        chain = occurrences[-1][1].paths
         if len(chain) >= policy.CHAIN_FILES:
             text = f"To follow {code(chain[0])} you need {list_code(chain[1:])}: it leads there through its imports."
-            yield recurring_hunch("import_chase", ends, Kind.CAUSAL_DEPENDENCY, text, sightings, tuple(chain))
+            yield recurring_hunch("import_chase", ends, Kind.CAUSAL_DEPENDENCY, text, occurrences, tuple(chain))
 
 
 def _common(lists: Sequence[Sequence[str]], *, but: str) -> list[str]:
@@ -229,56 +229,56 @@ _NAME = Lazy(r"^[\w.:-]{6,80}$")  # a searched pattern that is one name
 
 def searched_for(seen: Contribution, past: History) -> Iterator[Hunch]:
     """What is searched for again and again, and where it was found."""
-    for pattern, sightings in past.signals("repeated_grep").items():
+    for pattern, occurrences in past.signals("repeated_grep").items():
         if not _NAME.search(pattern):
             continue
-        places = Counter(path for _, one in sightings for path in dict.fromkeys(one.paths))
+        places = Counter(path for _, one in occurrences for path in dict.fromkeys(one.paths))
         best = [path for path, times in places.most_common(3) if times == max(places.values())]
         if best:
             text = f"Looking for {code(pattern)}? It is in {list_code(best, most=2)}."
-            yield recurring_hunch("repeated_grep", pattern, Kind.MODULE_INSIGHT, text, sightings, tuple(best))
+            yield recurring_hunch("repeated_grep", pattern, Kind.MODULE_INSIGHT, text, occurrences, tuple(best))
 
 
 def order_of_tests(seen: Contribution, past: History) -> Iterator[Hunch]:
     """The order in which test commands are run, where one order clearly prevails."""
     found = past.signals("test_order")
     reverse = past.sessions_with("test_order", [_ARROW.join(reversed(order.split(_ARROW, 1))) for order in found])
-    for order, sightings in found.items():
+    for order, occurrences in found.items():
         first, _, then = order.partition(_ARROW)
         if (
-            len(sightings) < policy.PREVAILING_RATIO * reverse.get(f"{then}{_ARROW}{first}", 0)
+            len(occurrences) < policy.PREVAILING_RATIO * reverse.get(f"{then}{_ARROW}{first}", 0)
             or _is_path(then)
             or _is_path(first)
         ):
             continue
         text = f"Tests are run in this order here: {code(first)} first, {code(then)} after it."
-        yield recurring_hunch("test_order", order, Kind.TASK_CALIBRATION, text, sightings)
+        yield recurring_hunch("test_order", order, Kind.TASK_CALIBRATION, text, occurrences)
 
 
 def recipes(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Rounds of commands that sessions repeat."""
-    for order, sightings in past.signals("tool_sequence").items():
+    for order, occurrences in past.signals("tool_sequence").items():
         parts = _from_the_start(order.split(_ARROW))
         ran = list(dict.fromkeys(part.removeprefix(_RUN) for part in parts if part.startswith(_RUN) and part != _RUN))
         if len(ran) < 2:
             continue
         steps = [f"run {part.removeprefix(_RUN)}" if part.startswith(_RUN) else part for part in parts]
         text = f"The usual round here: {', then '.join(_told(part) for part in parts)}."
-        payload = {"task_pattern": ran[0], "steps": steps, "success_count": len(sightings)}
+        payload = {"task_pattern": ran[0], "steps": steps, "success_count": len(occurrences)}
         yield recurring_hunch(
-            "tool_sequence", _ARROW.join(parts), Kind.WORKFLOW_RECIPE, text, sightings, payload=payload
+            "tool_sequence", _ARROW.join(parts), Kind.WORKFLOW_RECIPE, text, occurrences, payload=payload
         )
 
 
 def overruns(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Plans that take more steps than expected, over all sessions that had one."""
-    sightings = past.every("step_overrun")
-    if not any(id == seen.session.id for id, _ in sightings):
+    occurrences = past.every("step_overrun")
+    if not any(id == seen.session.id for id, _ in occurrences):
         return
-    planned = [int(one.subject.split(" ", 1)[0]) for _, one in sightings]
+    planned = [int(one.subject.split(" ", 1)[0]) for _, one in occurrences]
     taken = [
         one.measure * number * policy.STEPS_PER_PLANNED_ITEM
-        for number, (_, one) in zip(planned, sightings, strict=True)
+        for number, (_, one) in zip(planned, occurrences, strict=True)
     ]
     each = sum(taken) / max(1, sum(planned))
     text = f"A planned item takes about {max(5, round(each / 5) * 5)} steps here: expect that, or plan smaller ones."
@@ -287,28 +287,28 @@ def overruns(seen: Contribution, past: History) -> Iterator[Hunch]:
         "average_actual_steps": round(sum(taken) / len(taken), 1),
         "average_planned_steps": round(sum(planned) * policy.STEPS_PER_PLANNED_ITEM / len(planned), 1),
         "ratio": round(each / policy.STEPS_PER_PLANNED_ITEM, 2),
-        "samples": len(sightings),
+        "samples": len(occurrences),
     }
-    yield recurring_hunch("step_overrun", "plans", Kind.TASK_CALIBRATION, text, sightings, payload=payload)
+    yield recurring_hunch("step_overrun", "plans", Kind.TASK_CALIBRATION, text, occurrences, payload=payload)
 
 
 def fruitless(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Listings of which nothing is ever opened."""
-    for pattern, sightings in past.signals("glob_ignore").items():
-        offered = [path for _, one in sightings for path in one.paths]
+    for pattern, occurrences in past.signals("glob_ignore").items():
+        offered = [path for _, one in occurrences for path in one.paths]
         vendored = sum(bool(_VENDORED.search(path)) for path in offered) > len(offered) / 2
         if not vendored and len(set(offered)) < policy.WIDE_LISTING_FILES:
             continue
         why = "it finds mostly files of other people's packages" if vendored else "nothing it finds is opened"
         text = f"Listing {code(pattern)} leads nowhere: {why}. Search for a name instead."
-        yield recurring_hunch("glob_ignore", pattern, Kind.GOTCHA, text, sightings)
+        yield recurring_hunch("glob_ignore", pattern, Kind.GOTCHA, text, occurrences)
 
 
 def large(seen: Contribution, past: History) -> Iterator[Hunch]:
     """What fills the context at one stroke."""
-    for what, sightings in past.signals("context_token_spike").items():
-        paths = sightings[-1][1].paths
-        tokens = max(one.measure for _, one in sightings)
+    for what, occurrences in past.signals("context_token_spike").items():
+        paths = occurrences[-1][1].paths
+        tokens = max(one.measure for _, one in occurrences)
         size = f"about {round(tokens / 1000)},000 tokens"
         if paths:
             text = f"{code(paths[0])} is large ({size}): read the part you need, not the whole file."
@@ -316,21 +316,21 @@ def large(seen: Contribution, past: History) -> Iterator[Hunch]:
             continue
         else:
             text = f"{code(what.partition(' ')[2])} prints a lot ({size}): cut its output down."
-        yield recurring_hunch("context_token_spike", what, Kind.CONTEXT_COST, text, sightings, tuple(paths[:1]))
+        yield recurring_hunch("context_token_spike", what, Kind.CONTEXT_COST, text, occurrences, tuple(paths[:1]))
 
 
 def looked_up(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Pages outside the project that work keeps coming back to."""
-    for subject, sightings in past.signals("external_reference").items():
+    for subject, occurrences in past.signals("external_reference").items():
         if "://" not in subject:
             continue
-        files = tuple(dict.fromkeys(path for _, one in reversed(sightings) for path in one.paths))[:3]
+        files = tuple(dict.fromkeys(path for _, one in reversed(occurrences) for path in one.paths))[:3]
         text = f"{code(subject)} is looked up again and again for work on {list_code(files, most=2)}."
-        yield recurring_hunch("external_reference", subject, Kind.MODULE_INSIGHT, text, sightings, files)
+        yield recurring_hunch("external_reference", subject, Kind.MODULE_INSIGHT, text, occurrences, files)
 
 
 def _from_the_start(parts: Sequence[str]) -> list[str]:
-    """A round that goes on and on is the same wherever one begins to look: it is told from its first deed by hand."""
+    """A round that goes on and on is the same wherever one begins to look: it is told from its first action by hand."""
     turns = [[*parts[place:], *parts[:place]] for place in range(len(parts))]
     return min(turns, key=lambda turn: (turn[0].startswith(_RUN), not turn[-1].startswith(_RUN), turn))
 

@@ -428,7 +428,7 @@ class TimeAnomaly:
     """time_anomaly: over one file the agent spent two minutes or more, and four times its mean over the others.
 
     Time runs from the reading of a file to the next call; while a person is awaited it does not count. It only counts
-    together with another signal about the same file, which the pad sees to.
+    together with another signal about the same file, which the collector sees to.
     """
 
     name: ClassVar[str] = "time_anomaly"

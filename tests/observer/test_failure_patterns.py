@@ -1,4 +1,4 @@
-"""Repeated errors are foreseen from what earlier sessions taught: by trait and state, rarely, and once a session."""
+"""Repeated errors are foreseen from what earlier sessions taught: by feature and state, rarely, and once a session."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ UNREAD = "File has not been read yet. Read it first before writing to it."
 def learnt(*sessions: Session) -> list[Pattern]:
     odds = FailureOdds()
     for session in sessions:
-        odds.add(watched(session).traits())
+        odds.add(watched(session).features())
     return odds.patterns()
 
 
 def watched(session: Session, patterns: list[Pattern] | None = None) -> SessionPredictor:
-    lookout = SessionPredictor(patterns or [])
+    predictor = SessionPredictor(patterns or [])
     for event in session.events:
-        lookout.see(event)
-    return lookout
+        predictor.see(event)
+    return predictor
 
 
 def last_call(session: Session) -> tuple[ToolCall, FeatureState]:
     """The last call of a session, and how things stood before it."""
     calls = [number for number, event in enumerate(session.events) if isinstance(event, ToolCall)]
-    situation = FeatureState()
+    feature_state = FeatureState()
     for event in session.events[: calls[-1]]:
-        situation.see(event)
+        feature_state.see(event)
     call = session.events[calls[-1]]
     assert isinstance(call, ToolCall)
-    return call, situation
+    return call, feature_state
 
 
 def likelihood(session: Session, patterns: list[Pattern]) -> float:
     """How likely the last call of a session is to fail, by the best match."""
-    call, situation = last_call(session)
+    call, feature_state = last_call(session)
     return max(
-        (match.likelihood for match in match_patterns(call, patterns, situation=situation, bar=0.0)), default=0.0
+        (match.likelihood for match in match_patterns(call, patterns, feature_state=feature_state, threshold=0.0)),
+        default=0.0,
     )
 
 
@@ -125,24 +126,29 @@ def test_what_was_mended_fades() -> None:
 
 def test_the_same_pattern_is_given_once_and_the_same_troubles_are_told_once() -> None:
     patterns = learnt(unread_edits("a"), unread_edits("b"), unread_edits("c"))
-    call, situation = last_call(Session().edit("new.py"))
-    first, *others = match_patterns(call, patterns, situation=situation, bar=0.1)
-    again = match_patterns(call, patterns, situation=situation, bar=0.1, given={first.pattern.id})
+    call, feature_state = last_call(Session().edit("new.py"))
+    first, *others = match_patterns(call, patterns, feature_state=feature_state, threshold=0.1)
+    again = match_patterns(call, patterns, feature_state=feature_state, threshold=0.1, given={first.pattern.id})
     assert [match.pattern.id for match in again] == [match.pattern.id for match in others]
-    assert match_patterns(call, patterns, situation=situation, bar=0.1, told=first.pattern.fingerprints) == []
+    assert (
+        match_patterns(call, patterns, feature_state=feature_state, threshold=0.1, told=first.pattern.fingerprints)
+        == []
+    )
 
 
 def test_a_lookout_counts_one_warning_a_session_for_each_bar_that_it_passes() -> None:
     patterns = learnt(unread_edits("a"), unread_edits("b"), unread_edits("c"))
-    lookout = watched(Session().edit("x.py").edit("y.py").edit("z.py"), patterns)
-    assert lookout.raised[0] == 1
-    assert lookout.raised[-1] in (0, 1)
-    assert lookout.calls == 3
+    predictor = watched(Session().edit("x.py").edit("y.py").edit("z.py"), patterns)
+    assert predictor.raised[0] == 1
+    assert predictor.raised[-1] in (0, 1)
+    assert predictor.calls == 3
 
 
 def test_the_bar_is_the_lowest_that_keeps_the_budget() -> None:
-    chatty = (policy.THRESHOLD_CALLS, tuple(20 if bar < 0.3 else 2 for bar in policy.THRESHOLDS))
-    assert choose_threshold([chatty], budget=3.0) == min(bar for bar in policy.THRESHOLDS if bar >= 0.3)
+    chatty = (policy.THRESHOLD_CALLS, tuple(20 if threshold < 0.3 else 2 for threshold in policy.THRESHOLDS))
+    assert choose_threshold([chatty], budget=3.0) == min(
+        threshold for threshold in policy.THRESHOLDS if threshold >= 0.3
+    )
     assert (
         choose_threshold([(policy.THRESHOLD_CALLS, tuple(1 for _ in policy.THRESHOLDS))], budget=3.0)
         == policy.THRESHOLDS[0]
@@ -189,12 +195,12 @@ def test_commands_of_a_line_are_named_with_whether_their_failure_is_told(
 
 
 def test_events_out_of_order_and_answers_without_calls_are_survived() -> None:
-    lookout = SessionPredictor()
+    predictor = SessionPredictor()
     events: list[Event] = list(reversed(unread_edits("a").events))
     for event in events:
-        lookout.see(event)
-    assert lookout.calls == 3
-    assert all(not one.failed for one in lookout.traits())
+        predictor.see(event)
+    assert predictor.calls == 3
+    assert all(not one.failed for one in predictor.features())
 
 
 def test_a_command_met_only_after_a_look_outside_makes_no_pattern() -> None:

@@ -45,12 +45,14 @@ def test_a_failure_of_earlier_sessions_is_warned_of_once_with_what_helped(memory
     for number in range(3):
         watch(memory, unread(number))
     call = next_call(Session("new").edit("core/clock.py"))
-    first = memory.observer.warnings(call, situation=memory.observer.situation())[0]
+    first = memory.observer.warnings(call, feature_state=memory.observer.feature_state())[0]
     assert first.likelihood > policy.FIRST_THRESHOLD
     trouble = first.pattern.troubles[0]
     assert trouble.text.startswith("File has not been read yet")
     assert trouble.remedy == "read the file, then edit it"
-    assert not memory.observer.warnings(call, situation=memory.observer.situation(), told=first.pattern.fingerprints)
+    assert not memory.observer.warnings(
+        call, feature_state=memory.observer.feature_state(), told=first.pattern.fingerprints
+    )
 
 
 def test_no_session_and_one_session_warn_of_nothing(memory: Recollect) -> None:
@@ -64,10 +66,10 @@ def test_a_situation_that_has_seen_the_file_read_is_left_in_peace(memory: Recoll
     for number in range(3):
         watch(memory, unread(number))
     session = Session("new").read("core/clock.py").edit("core/clock.py")
-    situation = memory.observer.situation()
+    feature_state = memory.observer.feature_state()
     for event in session.events[:2]:
-        situation.see(event)
-    states = {match.pattern.what for match in memory.observer.warnings(next_call(session), situation=situation)}
+        feature_state.see(event)
+    states = {match.pattern.what for match in memory.observer.warnings(next_call(session), feature_state=feature_state)}
     assert "unread" not in states
 
 

@@ -29,12 +29,12 @@ def story() -> Session:
 
 def test_feeding_a_session_twice_changes_nothing() -> None:
     session = story()
-    pad = session.pad()
-    before = pad.signals()
+    collector = session.collector()
+    before = collector.signals()
     for event in session.events:
-        pad.feed(event)
-    assert pad.signals() == before
-    assert pad.counts.repeated == len(session.events)
+        collector.feed(event)
+    assert collector.signals() == before
+    assert collector.counts.repeated == len(session.events)
 
 
 def test_what_comes_after_reaching_outside_is_tainted_and_what_came_before_is_not() -> None:
@@ -56,7 +56,7 @@ def test_an_unknown_server_is_outside() -> None:
 
 def test_a_pad_resumed_in_the_middle_ends_where_one_that_never_stopped_does() -> None:
     session = story()
-    whole = session.pad()
+    whole = session.collector()
     for cut in range(len(session.events)):
         first = SignalCollector("s")
         for event in session.events[:cut]:
@@ -68,13 +68,13 @@ def test_a_pad_resumed_in_the_middle_ends_where_one_that_never_stopped_does() ->
 
 
 def test_a_checkpoint_does_not_change_when_the_pad_goes_on() -> None:
-    session, pad = story(), SignalCollector("s")
+    session, collector = story(), SignalCollector("s")
     for event in session.events[:20]:
-        pad.feed(event)
-    saved = pad.checkpoint()
+        collector.feed(event)
+    saved = collector.checkpoint()
     frozen = json.dumps(saved)
     for event in session.events[20:]:
-        pad.feed(event)
+        collector.feed(event)
     assert json.dumps(saved) == frozen
 
 
@@ -89,12 +89,14 @@ def test_the_bound_holds_and_the_least_valuable_notes_go_first() -> None:
     session = Session().read("a.py").says("I was wrong about everything.")
     for number in range(3000):
         session.read(f"folder/{number}.py")
-    pad = SignalCollector("s", bound=1_000_000)
+    collector = SignalCollector("s", bound=1_000_000)
     for event in session.events:
-        pad.feed(event)
-    assert pad.weight() <= 1_000_000
-    assert pad.counts.forgotten > 0
-    assert [one.subject for one in pad.signals() if one.name == "self_correction"] == ["I was wrong about everything."]
+        collector.feed(event)
+    assert collector.weight() <= 1_000_000
+    assert collector.counts.forgotten > 0
+    assert [one.subject for one in collector.signals() if one.name == "self_correction"] == [
+        "I was wrong about everything."
+    ]
 
 
 def test_an_event_over_budget_is_counted_and_raises_nothing() -> None:
@@ -110,39 +112,39 @@ def test_an_event_over_budget_is_counted_and_raises_nothing() -> None:
 def test_a_detector_that_fails_is_counted_by_name_and_the_others_go_on() -> None:
     saved = SignalCollector("s").checkpoint()
     saved["detectors"]["repeated_grep"]["notes"] = {"x": {"count": "many"}}
-    pad = SignalCollector.resume(saved)
+    collector = SignalCollector.resume(saved)
     for event in Session().grep("x").read("a.py").events:
-        pad.feed(event)
-    assert pad.counts.troubles == {"repeated_grep: TypeError": 1}
+        collector.feed(event)
+    assert collector.counts.troubles == {"repeated_grep: TypeError": 1}
 
 
 def test_events_of_another_session_are_counted_and_left_out() -> None:
-    pad = SignalCollector("mine")
+    collector = SignalCollector("mine")
     for event in Session("other").read("a.py").events:
-        pad.feed(event)
-    assert (pad.signals(), pad.counts.foreign) == ([], 2)
+        collector.feed(event)
+    assert (collector.signals(), collector.counts.foreign) == ([], 2)
 
 
 def test_events_out_of_order_and_without_results_raise_nothing() -> None:
     session = story()
     for order in (session.events[::-1], session.events[::2], session.events[1::2]):
-        pad = SignalCollector("s")
+        collector = SignalCollector("s")
         for event in order:
-            pad.feed(event)
-        assert not pad.counts.troubles
-        assert pad.signals()
+            collector.feed(event)
+        assert not collector.counts.troubles
+        assert collector.signals()
 
 
 def test_an_event_of_no_known_kind_is_only_counted() -> None:
-    pad = SignalCollector("s")
-    pad.feed(Event(id="x", session="s", step=1))
-    assert (pad.counts.events, pad.signals()) == (1, [])
+    collector = SignalCollector("s")
+    collector.feed(Event(id="x", session="s", step=1))
+    assert (collector.counts.events, collector.signals()) == (1, [])
 
 
 def test_signals_come_in_the_order_of_their_value() -> None:
-    values = [policy.worth(one.name, sessions=1) for one in story().pad().signals()]
+    values = [policy.worth(one.name, sessions=1) for one in story().collector().signals()]
     assert values == sorted(values, reverse=True)
-    assert len({one.name for one in story().pad().signals()}) >= 10
+    assert len({one.name for one in story().collector().signals()}) >= 10
 
 
 def test_the_value_formula_is_the_designs() -> None:

@@ -1,4 +1,4 @@
-"""One session with several agents: separate pads, one record, merged findings; and remedies noted while watching."""
+"""One session with several agents: separate collectors, one record, merged findings; and remedies."""
 
 from __future__ import annotations
 
