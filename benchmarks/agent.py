@@ -43,7 +43,7 @@ from recollect.core.query import Filter
 from recollect.core.scope import Status
 from recollect.core.summary import MemorySummary
 from recollect.observer.events import Event, Reasoning, ToolCall, ToolResult, UserText
-from recollect.observer.readers import detect
+from recollect.observer.readers import read_events
 from recollect.observer.readers.base import ReadingTally
 from recollect.privacy.fence import gives_orders
 
@@ -57,7 +57,7 @@ def sessions(name: str) -> list[list[Event]]:
     """The sessions of a set, the one that began first leading."""
     grouped: dict[str, list[Event]] = defaultdict(list)
     with gzip.open(DATA / "traces" / f"{name}.events.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for event in detect.read_events(lines, tally=ReadingTally()):
+        for event in read_events(lines, tally=ReadingTally()):
             grouped[event.session].append(event)
     began = {session: min(event.at or 0.0 for event in events) for session, events in grouped.items()}
     return [grouped[session] for session in sorted(grouped, key=lambda one: (began[one], one))]

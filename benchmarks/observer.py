@@ -39,7 +39,7 @@ from recollect.observer.collector import SignalCollector
 from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.language import fingerprint
 from recollect.observer.predictor import SessionPredictor
-from recollect.observer.readers import detect
+from recollect.observer.readers import read_events
 from recollect.observer.readers.base import ReadingTally
 from recollect.observer.signals import DETECTORS
 
@@ -73,7 +73,7 @@ def sessions(name: str, tally: ReadingTally) -> Iterator[list[Event]]:
     """The sessions of a set, the one that began first leading."""
     grouped: dict[str, list[Event]] = defaultdict(list)
     with gzip.open(DATA / "traces" / f"{name}.events.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for event in detect.read_events(lines, tally=tally):
+        for event in read_events(lines, tally=tally):
             grouped[event.session].append(event)
     began = {session: min(event.at for event in events if event.at is not None) for session, events in grouped.items()}
     for session in sorted(grouped, key=lambda one: (began[one], one)):

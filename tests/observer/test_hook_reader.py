@@ -18,7 +18,7 @@ from recollect.observer.events import (
     ToolResult,
     UserText,
 )
-from recollect.observer.readers import detect, hook
+from recollect.observer.readers import detect_format, hook, read_events
 from recollect.observer.readers.base import ReadingTally
 from recollect.observer.watcher import SessionWatcher
 
@@ -29,7 +29,7 @@ def line(event: str, *, host: str = "claude-code", at: float = 1000.0, session: 
 
 
 def events(lines: Iterable[str], tally: ReadingTally | None = None) -> list[Event]:
-    return list(detect.read_events(lines, tally=tally or ReadingTally()))
+    return list(read_events(lines, tally=tally or ReadingTally()))
 
 
 def of(kind: type[Any], lines: Iterable[str]) -> list[Any]:
@@ -67,7 +67,7 @@ TRANSCRIPT = [
 
 
 def test_claude_codes_hooks_are_recognised_by_their_lines() -> None:
-    assert detect.detect_format(CLAUDE) == "hook"
+    assert detect_format(CLAUDE) == "hook"
     calls = of(ToolCall, CLAUDE)
     assert {(one.call_id, one.action, one.paths) for one in calls} == {
         ("t1", ActionType.READ, ("a.py",)),

@@ -19,7 +19,7 @@ from recollect.observer.events import (
     ToolResult,
     UserText,
 )
-from recollect.observer.readers import detect
+from recollect.observer.readers import READERS, detect_format, read_events
 from recollect.observer.readers.base import ReadingTally
 from recollect.privacy.fence import block, item
 
@@ -177,13 +177,13 @@ def lines(rows: list[dict[str, object]]) -> list[str]:
 
 
 def events(text: list[str], tally: ReadingTally | None = None) -> list[Event]:
-    return list(detect.read_events(text, tally=tally or ReadingTally()))
+    return list(read_events(text, tally=tally or ReadingTally()))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_recognised_and_read_as_the_same_story(name: str) -> None:
     text = lines(FORMATS[name])
-    assert detect.detect_format(text) == name
+    assert detect_format(text) == name
     found = events(text)
     (call,) = [one for one in found if isinstance(one, ToolCall)]
     (result,) = [one for one in found if isinstance(one, ToolResult)]
@@ -251,7 +251,7 @@ def test_a_value_of_any_wrong_shape_raises_nothing(name: str) -> None:
         for rows in twisted(FORMATS[name], wrong):
             assert isinstance(rows, list)
             tally = ReadingTally()
-            list(detect.READERS[name]([json.dumps(row) + "\n" for row in rows], tally=tally))
+            list(READERS[name]([json.dumps(row) + "\n" for row in rows], tally=tally))
             read += tally.lines
     assert read > 100
 
@@ -308,7 +308,7 @@ def test_a_real_transcript_is_read_whole(file: str, name: str, calls: int, error
     with gzip.open(TRACES / "raw_formats" / f"{file}.jsonl.gz", "rt", encoding="utf-8") as opened:
         text = opened.readlines()
     tally = ReadingTally()
-    assert detect.detect_format(text) == name
+    assert detect_format(text) == name
     found = events(text, tally)
     results = [one for one in found if isinstance(one, ToolResult)]
     made = [one for one in found if isinstance(one, ToolCall)]
@@ -329,6 +329,6 @@ def test_what_we_told_the_agent_is_not_what_it_said_or_saw() -> None:
          "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": f"out\n{ours}"}]}},
         {"type": "user", "sessionId": "s", "uuid": "4", "message": {"content": ours}},
     ]  # fmt: skip
-    events = list(detect.read_events([json.dumps(line) for line in said], tally=ReadingTally()))
+    events = list(read_events([json.dumps(line) for line in said], tally=ReadingTally()))
     texts = [event.text for event in events if isinstance(event, UserText | Reasoning | ToolResult)]
     assert texts == ["fix it", "I see ", "out\n"]

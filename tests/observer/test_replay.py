@@ -18,7 +18,7 @@ from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Status
 from recollect.files.session_file import SessionFile
-from recollect.observer.readers import detect
+from recollect.observer.readers import read_events
 from recollect.observer.readers.base import ReadingTally
 from recollect.observer.replay import drain
 from recollect.observer.watcher import SessionWatcher
@@ -250,14 +250,14 @@ def test_watching_again_from_the_spool_after_a_kill_ends_like_watching_to_the_en
     with recollect.open(project, project="test") as memory:
         lines = hooked("s1", extra=3)
         killed = memory.observer.watch("s1")
-        for event in list(detect.read_events(lines, tally=ReadingTally()))[:5]:
+        for event in list(read_events(lines, tally=ReadingTally()))[:5]:
             killed.feed(event)
         del killed
         spooled(project, "s", lines)
         memory.observer.drain()
         resumed = memory.store.observed.get("s1")
         whole = memory.observer.watch("s1", host="hook")
-        for event in detect.read_events(lines, tally=ReadingTally()):
+        for event in read_events(lines, tally=ReadingTally()):
             whole.feed(event)
         assert resumed is not None
         assert resumed.files == whole.contribution().files

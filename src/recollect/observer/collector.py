@@ -206,7 +206,7 @@ def _note_weight(key: str, kept: Note) -> int:
 
 
 def _plain(detector: Detector) -> dict[str, Any]:
-    return {one.name: getattr(detector, one.name) for one in fields(detector)}  # type: ignore[arg-type]
+    return {one.name: getattr(detector, one.name) for one in fields(detector)}
 
 
 def _state(detector: Detector) -> dict[str, Any]:
@@ -218,6 +218,8 @@ def _state(detector: Detector) -> dict[str, Any]:
 
 
 def _revived(made: type[Detector], state: Mapping[str, Any]) -> Detector:
-    copied = {name: value.copy() if isinstance(value, dict | list) else value for name, value in state.items()}
+    copied: dict[str, Any] = {
+        name: value.copy() if isinstance(value, dict | list) else value for name, value in state.items()
+    }
     copied["notes"] = {str(key): Note(**kept) for key, kept in state["notes"].items()}
     return made(**copied)

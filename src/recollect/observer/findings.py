@@ -22,6 +22,7 @@ from recollect.observer.context import ACTOR, ObserverContext
 from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.language import telling_line
 from recollect.observer.recorder import module_of
+from recollect.observer.signals.base import make_room
 from recollect.observer.tool_calls import relative_path
 
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
@@ -195,11 +196,11 @@ class UiWatcher:
     def see(self, event: Event) -> None:
         """Take one event in."""
         if isinstance(event, ToolCall) and drives(event.tool):
-            _room(self._asked)
+            make_room(self._asked, _OPEN)
             self._asked[event.call_id] = event
         elif isinstance(event, ToolResult) and (call := self._asked.pop(event.call_id, None)) is not None:
             if event.error and not event.rejected:
-                _room(self._tries)
+                make_room(self._tries, _OPEN)
                 self._tries.setdefault(_describe_action(call), (call, telling_line(event.text), self._count))
             elif not event.rejected:
                 self._worked(call)
@@ -282,11 +283,6 @@ def _learnt(call: ToolCall, line: str, between: Sequence[ToolCall]) -> Observati
     else:
         sort, text = Sort.UI_BEHAVIOR, f"{action} answers “{trouble}” the first time and works the second"
     return Observation(sort=sort, text=f"{text}.", tool=call.tool, step=call.step, session=call.session)
-
-
-def _room(waiting: dict[str, Any]) -> None:
-    if len(waiting) >= _OPEN:
-        del waiting[next(iter(waiting))]
 
 
 def _describe_action(call: ToolCall) -> str:

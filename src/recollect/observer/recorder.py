@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from recollect.core.likeness import jaccard
 from recollect.core.observed import CallsSeen, ErrorSeen, FileSeen, PairSeen, SequenceSeen
@@ -17,6 +16,7 @@ from recollect.core.tokens import CHARS_PER_TOKEN
 from recollect.observer import policy
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
 from recollect.observer.language import fingerprint, is_request
+from recollect.observer.signals.base import make_room
 from recollect.observer.signals.work import label_call
 from recollect.observer.tool_calls import command_name, command_words, is_shell
 from recollect.privacy.scan import redact
@@ -119,7 +119,7 @@ class Recorder:
     def _called(self, call: ToolCall) -> None:
         self.calls += 1
         self.planned = max(self.planned, call.planned)
-        _room(self._asked, _OPEN)
+        make_room(self._asked, _OPEN)
         self._asked[call.call_id] = call
         kind = _kind(call)
         if kind in self._counts or len(self._counts) < CALLS:
@@ -144,7 +144,7 @@ class Recorder:
             if other != path and 0 <= call.step - step <= policy.TOGETHER_STEPS:
                 self._together(other, path, call.step - step, max(0.0, at - moment))
         self._lately.pop(path, None)
-        _room(self._lately, _LATELY)
+        make_room(self._lately, _LATELY)
         self._lately[path] = (call.step, at)
 
     def _together(self, first: str, then: str, steps: int, seconds: float) -> None:
@@ -195,7 +195,7 @@ class Recorder:
         for path in call.paths:
             if path not in trouble.files and len(trouble.files) < _STEPS:
                 trouble.files.append(path)
-        _room(self._waiting, _OPEN)
+        make_room(self._waiting, _OPEN)
         self._waiting[_like(call)] = _Awaited(key, call.step, _command(call))
 
     def _went_well(self, call: ToolCall) -> None:
@@ -300,8 +300,3 @@ def _commands(done: _Awaited, call: ToolCall) -> tuple[str, ...]:
 def _describe_action(call: ToolCall) -> str:
     what = call.paths[0] if call.paths and not is_shell(call.tool) else call.subject[:_SUBJECT]
     return f"{call.tool} {what}".strip()
-
-
-def _room(waiting: dict[Any, Any], most: int) -> None:
-    if len(waiting) >= most:
-        del waiting[next(iter(waiting))]

@@ -18,7 +18,7 @@ from recollect.core.errors import NothingToObserve
 from recollect.files.session_file import ENDING, SessionFile, session_files
 from recollect.observer import policy
 from recollect.observer.promotion import Learned
-from recollect.observer.readers import detect, hook
+from recollect.observer.readers import detect_format, hook, peek, read_events
 from recollect.observer.readers.base import ReadingTally
 from recollect.observer.watcher import SessionWatcher
 
@@ -176,9 +176,9 @@ def _watched(
     """Feed the events of some files to the watches of their sessions; one too many is given up to be learnt from."""
     for path in paths:
         with _opened(path) as lines:
-            opening, stream = detect.peek(lines)
-            host = detect.detect_format(opening) or ""
-            for event in detect.read_events(stream, tally=tally):
+            opening, stream = peek(lines)
+            host = detect_format(opening) or ""
+            for event in read_events(stream, tally=tally):
                 watch = watches.get(event.session)
                 if watch is None:
                     if len(watches) >= OPEN:

@@ -1,12 +1,12 @@
 """What a detector keeps: notes that stay small however long a session runs, and the signal it makes of them.
 
-A detector is a slotted dataclass whose fields are notes by key and plain values, so that a checkpoint is plain JSON.
+Notes and what waits for an answer are bounded, so that an event costs constant time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 from recollect.observer.events import Event
 
@@ -73,15 +73,27 @@ def _add(steps: list[int], step: int) -> None:
     steps.append(step)
 
 
-class Detector(Protocol):
-    """Watches events for one signal. `see` is constant time and never raises; `found` may be asked at any moment."""
+@dataclass(slots=True)
+class Detector:
+    """Watches events for one signal: `see` is constant time and never raises, `found` may be asked at any moment.
 
-    name: ClassVar[str]
-    notes: dict[str, Note]
+    Fields are notes by key and plain values, so that a checkpoint is plain JSON; their names are stored in it.
+    """
 
-    def see(self, event: Event) -> None: ...
+    name: ClassVar[str] = ""
+    notes: dict[str, Note] = field(default_factory=dict)
 
-    def found(self, session: str) -> list[Signal]: ...
+    def see(self, event: Event) -> None:
+        """Take one event in."""
+        raise NotImplementedError
+
+    def is_signal(self, note: Note) -> bool:
+        """Does a note amount to a signal? Every one does unless a detector says otherwise."""
+        return True
+
+    def found(self, session: str) -> list[Signal]:
+        """The signals so far."""
+        return [signal_from(self.name, session, key, note) for key, note in self.notes.items() if self.is_signal(note)]
 
 
 def note_for(notes: dict[str, Note], key: str) -> Note:
@@ -98,3 +110,9 @@ def signal_from(name: str, session: str, subject: str, kept: Note, *, hunch: str
     return Signal(name=name, session=session, subject=subject, steps=tuple(sorted(kept.steps)), count=kept.count,
                   paths=tuple(kept.paths), words=tuple(kept.words), hunch=hunch or kept.hunch,
                   measure=round(kept.measure, 3))  # fmt: skip
+
+
+def make_room(waiting: dict[Any, Any], limit: int) -> None:
+    """Drop the oldest entry of something bounded before one more is put in."""
+    if len(waiting) >= limit:
+        del waiting[next(iter(waiting))]

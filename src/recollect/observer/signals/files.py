@@ -11,7 +11,7 @@ from typing import ClassVar
 from recollect.core.lazy import Lazy
 from recollect.observer import policy
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
-from recollect.observer.signals.base import MAX_KEY_CHARS, MAX_MARKS, Note, Signal, note_for, signal_from
+from recollect.observer.signals.base import MAX_KEY_CHARS, MAX_MARKS, Detector, Note, make_room, note_for
 from recollect.observer.tool_calls import relative_path
 
 _LATELY = 8  # files that are remembered as touched lately
@@ -19,14 +19,13 @@ ARROW = " → "
 
 
 @dataclass(slots=True)
-class CoAccess:
+class CoAccess(Detector):
     """co_access: two files were touched within three steps of each other.
 
     The pair has a direction, first touched to then touched; its measure is the mean time between, in seconds.
     """
 
     name: ClassVar[str] = "co_access"
-    notes: dict[str, Note] = field(default_factory=dict)
     lately: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
@@ -48,12 +47,9 @@ class CoAccess:
         kept.name(first, then)
         kept.measure += (gap - kept.measure) / kept.count
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, pair, kept) for pair, kept in self.notes.items()]
-
 
 @dataclass(slots=True)
-class FileAccess:
+class FileAccess(Detector):
     """file_access: a project file was read or edited.
 
     Every file counts once a session; which files a kind of task always needs shows only across sessions. A file
@@ -61,7 +57,6 @@ class FileAccess:
     """
 
     name: ClassVar[str] = "file_access"
-    notes: dict[str, Note] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
         if not isinstance(event, ToolCall) or event.action not in (ActionType.READ, ActionType.EDIT):
@@ -76,12 +71,9 @@ class FileAccess:
                 kept.measure += 1
                 kept.hunch = "hard to read" if kept.measure >= policy.HARD_TO_READ_READS else ""
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, path, kept) for path, kept in self.notes.items()]
-
 
 @dataclass(slots=True)
-class ReadAbandon:
+class ReadAbandon(Detector):
     """read_abandon: a file was read once, the agent went on searching at once, never came back, and edited something
     else.
 
@@ -89,7 +81,6 @@ class ReadAbandon:
     """
 
     name: ClassVar[str] = "read_abandon"
-    notes: dict[str, Note] = field(default_factory=dict)
     reading: str = ""
     edits: int = 0
 
@@ -110,14 +101,12 @@ class ReadAbandon:
             self.reading = event.paths[0] if event.action is ActionType.READ and event.paths else ""
             self.edits += event.action is ActionType.EDIT and bool(event.paths)
 
-    def found(self, session: str) -> list[Signal]:
-        if not self.edits:
-            return []
-        return [signal_from(self.name, session, path, kept) for path, kept in self.notes.items() if kept.hunch]
+    def is_signal(self, note: Note) -> bool:
+        return bool(self.edits and note.hunch)
 
 
 @dataclass(slots=True)
-class RepeatedGrep:
+class RepeatedGrep(Detector):
     """repeated_grep: the same pattern was searched three or more times in one session.
 
     Upper and lower case and surrounding blanks make no difference. What is looked for so often should be known; the
@@ -125,7 +114,6 @@ class RepeatedGrep:
     """
 
     name: ClassVar[str] = "repeated_grep"
-    notes: dict[str, Note] = field(default_factory=dict)
     searched: str = ""
 
     def see(self, event: Event) -> None:
@@ -139,12 +127,8 @@ class RepeatedGrep:
                 self.notes[self.searched].name(event.paths[0])
             self.searched = ""
 
-    def found(self, session: str) -> list[Signal]:
-        return [
-            signal_from(self.name, session, pattern, kept)
-            for pattern, kept in self.notes.items()
-            if kept.count >= policy.REPEATED_SEARCHES
-        ]
+    def is_signal(self, note: Note) -> bool:
+        return note.count >= policy.REPEATED_SEARCHES
 
 
 _OFFERS = 2000  # files offered that are remembered
@@ -152,22 +136,20 @@ _OPEN = 32  # listings whose answer is awaited
 
 
 @dataclass(slots=True)
-class GlobIgnore:
+class GlobIgnore(Detector):
     """glob_ignore: a listing offered files, and none of them was touched for the rest of the session.
 
     The pattern looked right and led nowhere. A listing of which one file is opened, or that found nothing, is none.
     """
 
     name: ClassVar[str] = "glob_ignore"
-    notes: dict[str, Note] = field(default_factory=dict)
     offers: dict[str, str] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCall):
             if event.action is ActionType.LIST and event.subject:
-                if len(self.asked) >= _OPEN:
-                    del self.asked[next(iter(self.asked))]
+                make_room(self.asked, _OPEN)
                 self.asked[event.call_id] = event.subject[:MAX_KEY_CHARS]
             for path in event.paths:
                 self._used(path)
@@ -199,12 +181,8 @@ class GlobIgnore:
         if pattern in self.notes and pattern is not None:
             self.notes[pattern].hunch = "useful"
 
-    def found(self, session: str) -> list[Signal]:
-        return [
-            signal_from(self.name, session, key, kept)
-            for key, kept in self.notes.items()
-            if kept.hunch == "led nowhere"
-        ]
+    def is_signal(self, note: Note) -> bool:
+        return note.hunch == "led nowhere"
 
 
 def _file(line: str) -> str | None:
@@ -223,7 +201,7 @@ _LINES, _KEPT = 60, 120  # lines of a file in which imports stand, and names tha
 
 
 @dataclass(slots=True)
-class ImportChase:
+class ImportChase(Detector):
     """import_chase: three or more files were read one after the other, each imported by the one before.
 
     An import is recognised by the name of the file or its folder in an import line of what was just read. An edit ends
@@ -231,7 +209,6 @@ class ImportChase:
     """
 
     name: ClassVar[str] = "import_chase"
-    notes: dict[str, Note] = field(default_factory=dict)
     chain: list[str] = field(default_factory=list)
     imported: list[str] = field(default_factory=list)
     call: str = ""
@@ -257,9 +234,6 @@ class ImportChase:
             kept.name(*self.chain)
             kept.measure = float(len(self.chain))
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, ends, kept) for ends, kept in self.notes.items()]
-
 
 def read_imports(text: str) -> list[str]:
     """The names in the import lines atop a file, lower case; a block of imports counts to its closing bracket."""
@@ -276,7 +250,7 @@ _BACKTRACK_LATELY = 12  # happenings that are remembered
 
 
 @dataclass(slots=True)
-class Backtrack:
+class Backtrack(Detector):
     """backtrack: a file was edited again within five steps, and something in between says why.
 
     A failure in between means a wrong assumption, reading or searching means missing context, an edit elsewhere a
@@ -284,7 +258,6 @@ class Backtrack:
     """
 
     name: ClassVar[str] = "backtrack"
-    notes: dict[str, Note] = field(default_factory=dict)
     edited: dict[str, int] = field(default_factory=dict)
     lately: list[tuple[int, str, str]] = field(default_factory=list)
     order: int = 0
@@ -320,8 +293,8 @@ class Backtrack:
         if len(self.edited) > _BACKTRACK_LATELY:
             del self.edited[next(iter(self.edited))]
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, path, kept) for path, kept in self.notes.items() if kept.count]
+    def is_signal(self, note: Note) -> bool:
+        return bool(note.count)
 
 
 _ENDINGS = (".toml", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".env", ".properties", ".lock", "rc", ".tf")
@@ -332,14 +305,13 @@ _CONFIG_TOUCH_NAMES = frozenset(
 
 
 @dataclass(slots=True)
-class ConfigTouch:
+class ConfigTouch(Detector):
     """config_touch: a configuration file was edited, and other files within ten steps of it.
 
     The others are what the setting reaches. A configuration edited alone says nothing.
     """
 
     name: ClassVar[str] = "config_touch"
-    notes: dict[str, Note] = field(default_factory=dict)
     edits: dict[str, int] = field(default_factory=dict)
     configs: dict[str, int] = field(default_factory=dict)
 
@@ -363,9 +335,6 @@ class ConfigTouch:
         kept.mark(step)
         kept.name(config, other)
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, path, kept) for path, kept in self.notes.items()]
-
 
 def is_config(path: str) -> bool:
     """Does the name of the file say that it holds settings?"""
@@ -385,14 +354,13 @@ _SIGNS = (
 
 
 @dataclass(slots=True)
-class ParallelConflict:
+class ParallelConflict(Detector):
     """parallel_conflict: two agents of a session edited the same file, or a tool said it had changed underneath.
 
     A file that one agent edits however often is no conflict.
     """
 
     name: ClassVar[str] = "parallel_conflict"
-    notes: dict[str, Note] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
@@ -408,8 +376,7 @@ class ParallelConflict:
                 kept.hunch = "changed underneath"
 
     def _called(self, event: ToolCall) -> None:
-        if len(self.asked) >= _OPEN:
-            del self.asked[next(iter(self.asked))]
+        make_room(self.asked, _OPEN)
         self.asked[event.call_id] = event.paths[0] if event.paths else ""
         for path in event.paths if event.action is ActionType.EDIT else ():
             kept = note_for(self.notes, path)
@@ -419,12 +386,12 @@ class ParallelConflict:
             if len(kept.words) > 1 and not kept.hunch:
                 kept.hunch = "edited by several agents"
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, key, kept) for key, kept in self.notes.items() if kept.hunch]
+    def is_signal(self, note: Note) -> bool:
+        return bool(note.hunch)
 
 
 @dataclass(slots=True)
-class TimeAnomaly:
+class TimeAnomaly(Detector):
     """time_anomaly: over one file the agent spent two minutes or more, and four times its mean over the others.
 
     Time runs from the reading of a file to the next call; while a person is awaited it does not count. It only counts
@@ -432,7 +399,6 @@ class TimeAnomaly:
     """
 
     name: ClassVar[str] = "time_anomaly"
-    notes: dict[str, Note] = field(default_factory=dict)
     reading: str = ""
     since: float = 0.0
     total: float = 0.0
@@ -453,12 +419,7 @@ class TimeAnomaly:
             kept.mark(event.step)
             kept.name(self.reading)
 
-    def found(self, session: str) -> list[Signal]:
-        if len(self.notes) < 2:
-            return []
-        return [
-            signal_from(self.name, session, path, kept)
-            for path, kept in self.notes.items()
-            if kept.measure >= policy.DWELL_SECONDS
-            and kept.measure >= policy.DWELL_RATIO * (self.total - kept.measure) / (len(self.notes) - 1)
-        ]
+    def is_signal(self, note: Note) -> bool:
+        if len(self.notes) < 2 or note.measure < policy.DWELL_SECONDS:
+            return False
+        return note.measure >= policy.DWELL_RATIO * (self.total - note.measure) / (len(self.notes) - 1)

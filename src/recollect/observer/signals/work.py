@@ -21,7 +21,7 @@ from recollect.observer.language import (
     first_sentences,
     telling_line,
 )
-from recollect.observer.signals.base import MAX_KEY_CHARS, Note, Signal, note_for, signal_from
+from recollect.observer.signals.base import MAX_KEY_CHARS, Detector, Note, Signal, make_room, note_for
 from recollect.observer.tool_calls import command_name, command_words
 
 _ABOUT = 3  # files touched before the turn that it is taken to be about
@@ -32,7 +32,7 @@ AFTER_FAILURE = "after "  # opens the words that say what had failed before a de
 
 
 @dataclass(slots=True)
-class SelfCorrection:
+class SelfCorrection(Detector):
     """self_correction: somebody said that what was done or believed was wrong.
 
     The agent corrected itself or called an approach a dead end, a person corrected it, or a person refused a tool
@@ -41,7 +41,6 @@ class SelfCorrection:
     """
 
     name: ClassVar[str] = "self_correction"
-    notes: dict[str, Note] = field(default_factory=dict)
     about: list[str] = field(default_factory=list)
     asked: dict[str, str] = field(default_factory=dict)
     begun: bool = False
@@ -82,8 +81,7 @@ class SelfCorrection:
             if path in self.about:
                 self.about.remove(path)
             self.about = [*self.about, path][-_ABOUT:]
-        if len(self.asked) >= _OPEN:
-            del self.asked[next(iter(self.asked))]
+        make_room(self.asked, _OPEN)
         self.asked[event.call_id] = f"{event.tool} {event.paths[0] if event.paths else event.subject}"[:MAX_KEY_CHARS]
 
     def _said(self, step: int, said: SaidWrong | None) -> None:
@@ -99,12 +97,9 @@ class SelfCorrection:
         kept.say(sentence)
         kept.hunch = hunch
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, sentence, kept) for sentence, kept in self.notes.items()]
-
 
 @dataclass(slots=True)
-class ErrorRetry:
+class ErrorRetry(Detector):
     """error_retry: a tool failed and was tried again, or failed twice in the same way.
 
     Trying again means the same tool on the same file, or a command that begins alike, within five steps. When a try
@@ -112,7 +107,6 @@ class ErrorRetry:
     """
 
     name: ClassVar[str] = "error_retry"
-    notes: dict[str, Note] = field(default_factory=dict)
     asked: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     failed: dict[str, tuple[int, str]] = field(default_factory=dict)
 
@@ -138,7 +132,7 @@ class ErrorRetry:
                 del self.failed[like]
             elif key in self.notes:
                 self.notes[key].measure += 1
-        _bound(self.asked)
+        make_room(self.asked, _OPEN)
         self.asked[event.call_id] = (like, f"{event.tool} {path or event.subject}"[:MAX_KEY_CHARS], path)
 
     def _error(self, event: ToolResult, like: str, path: str) -> None:
@@ -152,20 +146,11 @@ class ErrorRetry:
         if path:
             kept.name(path)
         self.failed.pop(like, None)
-        _bound(self.failed)
+        make_room(self.failed, _OPEN)
         self.failed[like] = (event.step, key)
 
-    def found(self, session: str) -> list[Signal]:
-        return [
-            signal_from(self.name, session, key, kept)
-            for key, kept in self.notes.items()
-            if kept.count > 1 or kept.measure
-        ]
-
-
-def _bound(waiting: dict[str, tuple[str, str, str]] | dict[str, tuple[int, str]]) -> None:
-    if len(waiting) >= _OPEN:
-        del waiting[next(iter(waiting))]
+    def is_signal(self, note: Note) -> bool:
+        return bool(note.count > 1 or note.measure)
 
 
 _TESTING = Lazy(
@@ -179,7 +164,7 @@ _TEST_COMMAND_WORDS = 4  # words of a command that name it
 
 
 @dataclass(slots=True)
-class TestOrder:
+class TestOrder(Detector):
     """test_order: one test command followed another, different one: the order in which this project is tested.
 
     The same command again is a rerun, not an order. The measure is the share of first commands that had failed.
@@ -187,7 +172,6 @@ class TestOrder:
 
     __test__: ClassVar[bool] = False
     name: ClassVar[str] = "test_order"
-    notes: dict[str, Note] = field(default_factory=dict)
     before: str = ""
     call: str = ""
     failed: bool = False
@@ -206,9 +190,6 @@ class TestOrder:
             kept.measure += (float(self.failed) - kept.measure) / kept.count
         self.before, self.call, self.failed = command, event.call_id, False
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, order, kept) for order, kept in self.notes.items()]
-
 
 def test_command(command: str) -> str:
     """The test command in short, or nothing when the command runs no tests."""
@@ -223,14 +204,13 @@ def test_command(command: str) -> str:
 
 
 @dataclass(slots=True)
-class ToolSequence:
+class ToolSequence(Detector):
     """tool_sequence: the same four tools in the same order, three or more times in one session without overlap.
 
     A command counts by its name. Fewer than three different tools are no recipe.
     """
 
     name: ClassVar[str] = "tool_sequence"
-    notes: dict[str, Note] = field(default_factory=dict)
     lately: list[str] = field(default_factory=list)
     calls: int = 0
 
@@ -246,12 +226,8 @@ class ToolSequence:
             kept.mark(event.step)
             kept.last = self.calls
 
-    def found(self, session: str) -> list[Signal]:
-        return [
-            signal_from(self.name, session, tools, kept)
-            for tools, kept in self.notes.items()
-            if kept.count >= policy.SEQUENCES
-        ]
+    def is_signal(self, note: Note) -> bool:
+        return note.count >= policy.SEQUENCES
 
 
 def label_call(event: ToolCall) -> str:
@@ -262,7 +238,7 @@ def label_call(event: ToolCall) -> str:
 
 
 @dataclass(slots=True)
-class StepOverrun:
+class StepOverrun(Detector):
     """step_overrun: the session took half as many steps again as its plan led one to expect, or more.
 
     A plan is the longest list of items the agent wrote down; an item is expected to take a fixed number of steps
@@ -271,7 +247,6 @@ class StepOverrun:
     """
 
     name: ClassVar[str] = "step_overrun"
-    notes: dict[str, Note] = field(default_factory=dict)
     listed: int = 0
     added: int = 0
     begun: int = -1
@@ -308,7 +283,7 @@ class StepOverrun:
 
 
 @dataclass(slots=True)
-class ContextTokenSpike:
+class ContextTokenSpike(Detector):
     """context_token_spike: one answer filled the context: at least 8,000 tokens and four times the session's mean
     answer.
 
@@ -317,15 +292,13 @@ class ContextTokenSpike:
     """
 
     name: ClassVar[str] = "context_token_spike"
-    notes: dict[str, Note] = field(default_factory=dict)
     asked: dict[str, tuple[str, str]] = field(default_factory=dict)
     answers: int = 0
     mean: float = 0.0
 
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCall):
-            if len(self.asked) >= _OPEN:
-                del self.asked[next(iter(self.asked))]
+            make_room(self.asked, _OPEN)
             path = event.paths[0] if event.paths else ""
             self.asked[event.call_id] = (f"{event.tool} {path or event.subject}"[:MAX_KEY_CHARS], path)
         elif isinstance(event, ToolResult):
@@ -343,16 +316,13 @@ class ContextTokenSpike:
         self.answers += 1
         self.mean += (tokens - self.mean) / self.answers
 
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, what, kept) for what, kept in self.notes.items()]
-
 
 _ADDRESS = Lazy(r"https?://[^\s\"'<>?#]{1,300}")
 _LATELY = 4  # look-ups that wait for an edit
 
 
 @dataclass(slots=True)
-class ExternalReference:
+class ExternalReference(Detector):
     """external_reference: something outside the project was looked up, and a file was edited within ten steps.
 
     The subject is the address without its query, or the words searched; the files are those it helped with. A look-up
@@ -360,7 +330,6 @@ class ExternalReference:
     """
 
     name: ClassVar[str] = "external_reference"
-    notes: dict[str, Note] = field(default_factory=dict)
     lately: dict[str, int] = field(default_factory=dict)
 
     def see(self, event: Event) -> None:
@@ -379,9 +348,6 @@ class ExternalReference:
                 if kept.last != step:
                     kept.mark(step)
                 kept.name(*event.paths)
-
-    def found(self, session: str) -> list[Signal]:
-        return [signal_from(self.name, session, subject, kept) for subject, kept in self.notes.items()]
 
 
 def _subject(text: str) -> str:
