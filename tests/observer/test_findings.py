@@ -10,6 +10,7 @@ from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source, Status
 from recollect.observer import findings
+from recollect.testing.fakes import WordEmbedder
 
 
 def test_critical_and_high_findings_are_error_patterns_at_once_and_the_rest_is_left() -> None:
@@ -25,6 +26,17 @@ def test_critical_and_high_findings_are_error_patterns_at_once_and_the_rest_is_l
     assert (first.content, first.files) == ("SQL built from input. What mends it: bind it", ("api/db.py",))
     assert (first.kind, first.confidence, first.source) == ("error_pattern", 0.8, Source.QA_AUTO)
     assert (second.status, second.needs_review, second.session) == (Status.ACTIVE, False, "s1")
+
+
+def test_a_finding_gets_its_vector_at_once_like_anything_else_that_is_remembered() -> None:
+    embedder = WordEmbedder()
+    with recollect.open(":memory:", embedder=embedder) as memory:
+        for number in range(20):
+            memory.remember(f"Mineral{number} is found in quarry{number}.", kind="decision")
+        memory.tend()
+        embedder.at_hand = True
+        memory.observer.findings([findings.Finding("Deploying freezes on Fridays.")])
+        assert memory.recall("depl frid", track=False).hits[0].factors["dense"] > 0
 
 
 def test_the_same_report_twice_is_remembered_once() -> None:
