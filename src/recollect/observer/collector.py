@@ -84,7 +84,7 @@ class SignalCollector:
                 detector.see(event)
             except Exception as trouble:  # the agent's work must not fail because watching it did
                 self.counts.troubles[f"{detector.name}: {type(trouble).__name__}"] += 1
-        self._ceiling += _most(event)
+        self._ceiling += _max_bytes_of(event)
         if self._ceiling > self._bound:
             self._fit()
         self._measure(self._clock() - start)
@@ -108,7 +108,7 @@ class SignalCollector:
 
     def weight(self) -> int:
         """Bytes the collector takes, estimated from what it holds."""
-        return len(self._ids) * _ID_BYTES + sum(_weight(detector) for detector in self._detectors)
+        return len(self._ids) * _ID_BYTES + sum(_bytes_of(detector) for detector in self._detectors)
 
     def checkpoint(self) -> dict[str, Any]:
         """Everything the collector knows, as plain JSON."""
@@ -120,7 +120,7 @@ class SignalCollector:
             | {"troubles": dict(self.counts.troubles)},
             "outside": list(self._outside) if self._outside else None,
             "ids": list(self._ids),
-            "detectors": {detector.name: _state(detector) for detector in self._detectors},
+            "detectors": {detector.name: _copy_state(detector) for detector in self._detectors},
         }
 
     @classmethod
@@ -138,7 +138,7 @@ class SignalCollector:
             collector._ids = dict.fromkeys(saved["ids"])
             outside = saved["outside"]
             collector._outside = (int(outside[0]), str(outside[1])) if outside else None
-            collector._detectors = [_revived(made, saved["detectors"][made.name]) for made in DETECTORS]
+            collector._detectors = [_restore_detector(made, saved["detectors"][made.name]) for made in DETECTORS]
             collector._ceiling = collector.weight()
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
             raise CheckpointUnreadable(f"{type(trouble).__name__}: {trouble}") from trouble
@@ -164,14 +164,14 @@ class SignalCollector:
 
     def _forget(self, held: int) -> int:
         ranked = sorted(
-            (_value(detector.name, kept), number, key)
+            (_value_of_note(detector.name, kept), number, key)
             for number, detector in enumerate(self._detectors)
             for key, kept in detector.notes.items()
         )
         for _, number, key in ranked:
             if held <= policy.FILLED_SHARE * self._bound:
                 break
-            held -= _note_weight(key, self._detectors[number].notes.pop(key))
+            held -= _bytes_of_note(key, self._detectors[number].notes.pop(key))
             self.counts.forgotten += 1
         return held
 
@@ -184,40 +184,43 @@ def mark_taint(found: Signal, outside: tuple[int, str] | None) -> Signal:
     return replace(found, taint=outside[1])
 
 
-def _value(name: str, kept: Note) -> float:
+def _value_of_note(name: str, kept: Note) -> float:
     again = policy.SEEN_AGAIN_VALUE * min(kept.count, policy.SEEN_AGAIN_TIMES)
     return policy.worth(name, sessions=1) + again
 
 
-def _most(event: Event) -> int:
+def _max_bytes_of(event: Event) -> int:
     paths = len(event.paths) * _PATH_BYTES if isinstance(event, ToolCall) else 0
     return _EVENT_BYTES + paths + (_RESULT_BYTES if isinstance(event, ToolResult) else 0)
 
 
-def _weight(detector: Detector) -> int:
-    notes = sum(_note_weight(key, kept) for key, kept in detector.notes.items())
+def _bytes_of(detector: Detector) -> int:
+    notes = sum(_bytes_of_note(key, kept) for key, kept in detector.notes.items())
     return notes + _ITEM_BYTES * sum(
-        len(value) for name, value in _plain(detector).items() if name != "notes" and isinstance(value, dict | list)
+        len(value)
+        for name, value in _field_values(detector).items()
+        if name != "notes" and isinstance(value, dict | list)
     )
 
 
-def _note_weight(key: str, kept: Note) -> int:
+def _bytes_of_note(key: str, kept: Note) -> int:
     return _NOTE_BYTES + 2 * (len(key) + sum(map(len, kept.paths)) + sum(map(len, kept.words))) + 40 * len(kept.steps)
 
 
-def _plain(detector: Detector) -> dict[str, Any]:
+def _field_values(detector: Detector) -> dict[str, Any]:
     return {one.name: getattr(detector, one.name) for one in fields(detector)}
 
 
-def _state(detector: Detector) -> dict[str, Any]:
+def _copy_state(detector: Detector) -> dict[str, Any]:
     """A copy: a checkpoint must not change when the collector goes on."""
     copied = {
-        name: value.copy() if isinstance(value, dict | list) else value for name, value in _plain(detector).items()
+        name: value.copy() if isinstance(value, dict | list) else value
+        for name, value in _field_values(detector).items()
     }
     return {**copied, "notes": {key: asdict(kept) for key, kept in detector.notes.items()}}
 
 
-def _revived(made: type[Detector], state: Mapping[str, Any]) -> Detector:
+def _restore_detector(made: type[Detector], state: Mapping[str, Any]) -> Detector:
     copied: dict[str, Any] = {
         name: value.copy() if isinstance(value, dict | list) else value for name, value in state.items()
     }

@@ -122,7 +122,7 @@ class FeatureState:
             return self._touching(call)
         if call.inside:
             state = self._standing(call.inside)
-            return Feature("state", state), Feature("file", call.inside, state), *_looked(call)
+            return Feature("state", state), Feature("file", call.inside, state), *_disk_feature(call)
         if call.subject and call.action is ActionType.OTHER:
             return (Feature("subject", call.subject[:_SUBJECT]),)
         return (Feature("any", ""),)
@@ -143,7 +143,7 @@ class FeatureState:
             found.append(Feature("shape", f"{ending} {call.shape}"))
         if ending:
             found.append(Feature("ending", ending, state))
-        return (*found, *_looked(call))
+        return (*found, *_disk_feature(call))
 
     def _editing(self, path: str) -> str:
         last = max(self._notes.get("read", path), self._notes.get("edited", path))
@@ -184,7 +184,7 @@ class FeatureState:
             self._notes.put("count", "seen", noticed)
 
 
-def _looked(call: ToolCall) -> tuple[Feature, ...]:
+def _disk_feature(call: ToolCall) -> tuple[Feature, ...]:
     return (Feature("disk", call.disk),) if call.disk else ()
 
 

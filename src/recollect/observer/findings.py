@@ -203,17 +203,17 @@ class UiWatcher:
                 make_room(self._tries, _OPEN)
                 self._tries.setdefault(_describe_action(call), (call, telling_line(event.text), self._count))
             elif not event.rejected:
-                self._worked(call)
+                self._note_success(call)
 
     def observations(self) -> list[Observation]:
         """What was learnt so far."""
         return list(self._found.values())
 
-    def _worked(self, call: ToolCall) -> None:
+    def _note_success(self, call: ToolCall) -> None:
         failed = self._tries.pop(_describe_action(call), None)
         if failed is not None and self._count - failed[2] <= policy.UI_RETRY_CALLS and len(self._found) < MOST:
             since = self._count - failed[2]
-            seen = _learnt(failed[0], failed[1], self._done[len(self._done) - since :] if since else [])
+            seen = _describe_retry(failed[0], failed[1], self._done[len(self._done) - since :] if since else [])
             self._found.setdefault(seen.text, seen)
         self._count += 1
         self._done = [*self._done, call][-policy.UI_RETRY_CALLS :]
@@ -232,7 +232,7 @@ def read_observations(given: object) -> list[Observation]:
     held = given.get("observations") if isinstance(given, Mapping) else given
     if not isinstance(held, list):
         raise InvalidField("observations", "expected a list of objects with `type` and `text`")
-    return [_told(item, f"observations[{number}]") for number, item in enumerate(held)]
+    return [_read_observation(item, f"observations[{number}]") for number, item in enumerate(held)]
 
 
 def draft_observations(found: Sequence[Observation], *, session: str | None = None) -> list[Draft]:
@@ -266,7 +266,7 @@ def drives(tool: str) -> bool:
     return any(part in name for part in _TOOLS) and name not in ("type_text_file",)
 
 
-def _learnt(call: ToolCall, line: str, between: Sequence[ToolCall]) -> Observation:
+def _describe_retry(call: ToolCall, line: str, between: Sequence[ToolCall]) -> Observation:
     action, trouble = _describe_action(call), excerpt(line, LONGEST // 2)
     waits = [one for one in between if any(part in one.tool.lower() for part in _WAITS)]
     others = [_describe_action(one) for one in between if one not in waits and _describe_action(one) != action][
@@ -291,7 +291,7 @@ def _describe_action(call: ToolCall) -> str:
     return f"{name} {excerpt(what, 60)}".strip()
 
 
-def _told(item: object, place: str) -> Observation:
+def _read_observation(item: object, place: str) -> Observation:
     if not isinstance(item, Mapping):
         raise InvalidField(place, f"expected an object, not {type(item).__name__}")
     given: Mapping[str, Any] = item

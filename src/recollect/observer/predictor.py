@@ -372,7 +372,7 @@ class Predictor:
             if one.resolution:
                 helped.setdefault((one.tool, one.fingerprint), Counter())[one.resolution] += 1
         return {
-            key: Trouble(one.fingerprint, _told(one), _remedy(helped.get(key)), memories.get(key, ""))
+            key: Trouble(one.fingerprint, _describe_trouble(one), _usual_remedy(helped.get(key)), memories.get(key, ""))
             for key, one in newest.items()
         }
 
@@ -396,12 +396,12 @@ def _published(snapshots: Snapshots, name: str) -> str | None:
         return None
 
 
-def _told(one: ErrorSeen) -> str:
+def _describe_trouble(one: ErrorSeen) -> str:
     """How a trouble reads; where another file's name or number would mislead, its shape."""
     return one.shape if "<" in one.shape else one.example
 
 
-def _remedy(helped: Counter[str] | None) -> str:
+def _usual_remedy(helped: Counter[str] | None) -> str:
     """What helped more than once."""
     remedy, times = helped.most_common(1)[0] if helped else ("", 0)
     return describe_remedy(remedy) if times >= policy.RECURRING_SESSIONS else ""

@@ -55,14 +55,14 @@ def promote(seen: Contribution, context: ObserverContext) -> Learned:
         learned.known = True
         return learned
     found = find_hunches(seen, History(context.observed, seen))
-    asked = _asked(found, seen.session.kind, learned)
+    asked = _filter_by_session_kind(found, seen.session.kind, learned)
     valid = filter_by_outcome(asked, Outcome(seen.session.outcome), learned)
     often = filter_by_frequency(valid, learned)
     weighed = compare_with_known(often, context)
     learned.left_out["rejected or forgotten before"] += sum(one.closed for one in weighed)
     fresh = [one.hunch for one in weighed if one.known is None and not one.closed]
-    scored_ = score_hunches(fresh, errs=_errors(fresh, context))
-    chosen = _within(scored_, seen, context, learned)
+    scored_ = score_hunches(fresh, errs=_review_error_rates(fresh, context))
+    chosen = _limit_to_session(scored_, seen, context, learned)
     told, note = reword([one.hunch for one in chosen], context, seen.session.id)
     proposals = [replace(one, hunch=hunch) for one, hunch in zip(chosen, told, strict=True)]
     known = [one for one in weighed if one.known is not None and not one.closed]
@@ -84,7 +84,7 @@ def _seen_before(seen: Contribution, context: ObserverContext) -> bool:
     return replace(before, session=same, features=seen.features) == seen
 
 
-def _asked(found: Sequence[Hunch], kind: str, learned: Learned) -> list[Hunch]:
+def _filter_by_session_kind(found: Sequence[Hunch], kind: str, learned: Learned) -> list[Hunch]:
     """What this kind of session is asked for. What a person said counts anywhere but where nothing is learnt."""
     primary = policy.ASKED_SIGNALS.get(kind)
     kept = [one for one in found if primary is None or one.signal in primary]
@@ -149,7 +149,7 @@ def _confidence(one: Hunch, sessions: int) -> float:
     return min(1.0, sure + (policy.BORNE_OUT_BONUS if one.borne_out else 0.0))
 
 
-def _within(
+def _limit_to_session(
     proposals: list[Proposal], seen: Contribution, context: ObserverContext, learned: Learned
 ) -> list[Proposal]:
     """As many as this kind of session may add, counting what it added when it was seen before."""
@@ -159,7 +159,7 @@ def _within(
     return proposals[:left]
 
 
-def _errors(found: Iterable[Hunch], context: ObserverContext) -> dict[str, float | None]:
+def _review_error_rates(found: Iterable[Hunch], context: ObserverContext) -> dict[str, float | None]:
     """How often reviews found each signal wrong, once there are enough of them."""
     rates: dict[str, float | None] = {}
     for name in {one.signal for one in found}:
@@ -215,23 +215,27 @@ def _again(hunch: Hunch, there: Memory) -> Compared:
 def _said_before(hunch: Hunch, context: ObserverContext) -> MemoryId | None:
     """The memory that says the same, whoever taught it."""
     for known in context.reader.similar(hunch.text, limit=policy.NEAREST_COMPARED):
-        if known.kind not in _EVIDENCE and _about_the_same(hunch, known) and _alike(hunch, known, context.reader):
+        if (
+            known.kind not in _EVIDENCE
+            and _is_about_the_same(hunch, known)
+            and _says_the_same(hunch, known, context.reader)
+        ):
             return known.id
     return None
 
 
-def _about_the_same(hunch: Hunch, memory: Memory) -> bool:
-    mine, theirs = _names(hunch.text, hunch.files), _names(memory.content, memory.files)
+def _is_about_the_same(hunch: Hunch, memory: Memory) -> bool:
+    mine, theirs = _names_in(hunch.text, hunch.files), _names_in(memory.content, memory.files)
     if not mine or not theirs:
         return not mine and not theirs
     return overlap(mine, theirs) >= policy.SHARED_NAMES and jaccard(mine, theirs) > policy.SHARED_OF_ALL_NAMES
 
 
-def _names(text: str, files: Sequence[str]) -> frozenset[str]:
+def _names_in(text: str, files: Sequence[str]) -> frozenset[str]:
     return frozenset({*(found.group(1) for found in _NAMED.finditer(text)), *files})
 
 
-def _alike(hunch: Hunch, memory: Memory, reader: Reader) -> bool:
+def _says_the_same(hunch: Hunch, memory: Memory, reader: Reader) -> bool:
     nearness = reader.nearness(hunch.text, memory.content)
     if nearness is not None:
         return nearness > policy.SAME_COSINE
@@ -278,54 +282,54 @@ def write_learned(
         added = [
             kept
             for one in proposals
-            if one.hunch.key not in taken and (kept := _added(one.hunch, drafts[one.hunch.key], seen, context))
+            if one.hunch.key not in taken and (kept := _add_memory(one.hunch, drafts[one.hunch.key], seen, context))
         ]
-        reinforced = [kept for one in known if (kept := _borne_out(one, seen, context))]
+        reinforced = [kept for one in known if (kept := _reinforce(one, seen, context))]
     return Written(True, tuple(added), tuple(reinforced))
 
 
-def _added(hunch: Hunch, draft: Draft, seen: Contribution, context: ObserverContext) -> Kept | None:
+def _add_memory(hunch: Hunch, draft: Draft, seen: Contribution, context: ObserverContext) -> Kept | None:
     try:
         receipt = context.writer.remember([draft], actor=ACTOR)[0]
     except Tombstoned:
         return None  # somebody rejected these words between reading and writing
-    _note(hunch, receipt.id, seen, context)
+    _note_promotion(hunch, receipt.id, seen, context)
     return Kept(receipt.memory, draft.why)
 
 
-def _borne_out(one: Compared, seen: Contribution, context: ObserverContext) -> Kept | None:
+def _reinforce(one: Compared, seen: Contribution, context: ObserverContext) -> Kept | None:
     """Seen again: only what nothing from outside has touched counts, and a tainted memory waits for a person."""
     if one.known is None:
         return None
     memory = context.reader.get(one.known)
     clean = list(dict.fromkeys(each.session for each in one.hunch.clean))
     if one.hunch.key not in context.observed.promoted([one.hunch.key]):
-        _note(one.hunch, one.known, seen, context)
+        _note_promotion(one.hunch, one.known, seen, context)
     needed = memory.attributes.get("needed", policy.GRADES[one.hunch.signal].sessions)
     enough = len({*memory.provenance, *clean}) >= max(3, policy.SHOWN_AFTER_TIMES * int(needed))
-    better = _told_better(one.hunch, memory)
+    better = _better_wording(one.hunch, memory)
     done = context.writer.witness(
         one.known,
         sessions=clean,
         attributes={
-            "evidence": _joined(memory.attributes.get("evidence"), one.hunch),
+            "evidence": _join_evidence(memory.attributes.get("evidence"), one.hunch),
             **({"told": fingerprint(better), "trigger": dict(one.hunch.trigger)} if better else {}),
         },
         content=better,
         active=enough and not memory.attributes.get("tainted", False),
         actor=ACTOR,
     )
-    return None if done is None else Kept(done, _why(one.hunch))
+    return None if done is None else Kept(done, _describe_evidence(one.hunch))
 
 
-def _told_better(hunch: Hunch, memory: Memory) -> str | None:
+def _better_wording(hunch: Hunch, memory: Memory) -> str | None:
     """The sentence as more sessions tell it, for a memory of ours that nobody has touched and no model has worded."""
     told = memory.attributes.get("told")
     ours = memory.source is Source.OBSERVER_INFERRED and memory.needs_review and told == memory.fingerprint
     return hunch.text if ours and not hunch.taint and fingerprint(hunch.text) != told else None
 
 
-def _note(hunch: Hunch, memory: MemoryId, seen: Contribution, context: ObserverContext) -> None:
+def _note_promotion(hunch: Hunch, memory: MemoryId, seen: Contribution, context: ObserverContext) -> None:
     at = context.writer.now().timestamp()
     noted = Promotion(key=hunch.key, memory=memory, session=seen.session.id, at=at)
     context.observed.note_promotions([noted])
@@ -359,15 +363,15 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
             "trigger": dict(hunch.trigger),
         },
         skip_conflict_check=True,
-        why=_why(hunch),
+        why=_describe_evidence(hunch),
     )
 
 
-def _why(hunch: Hunch) -> str:
+def _describe_evidence(hunch: Hunch) -> str:
     return f"seen in {counted(len({each.session for each in hunch.evidence}), 'session')}"
 
 
-def _joined(known: Any, hunch: Hunch) -> list[dict[str, Any]]:
+def _join_evidence(known: Any, hunch: Hunch) -> list[dict[str, Any]]:
     """The evidence of a memory with that of a hunch, each session once."""
     before = {one["session"]: one for one in known or () if isinstance(one, dict) and "session" in one}
     clean = {one.session: {"session": one.session, "steps": list(one.steps)} for one in hunch.clean}

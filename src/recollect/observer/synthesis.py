@@ -322,16 +322,16 @@ class SynthesiseChore:
     def plan(self, now: datetime, *, due: bool) -> Plan:
         if not due:
             return Plan(self.name)
-        found = self._reached()
+        found = self._modules_due()
         steps = tuple(Step(module, f"{sessions} sessions worked in it") for module, sessions, _ in found)
         return Plan(self.name, steps, len(steps))
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
-        reached, notes, added, looked = self._reached(), list[str](), 0, 0
+        reached, notes, added, looked = self._modules_due(), list[str](), 0, 0
         for module, _, stage in reached:
             if not budget.allows():
                 break
-            kept, note = _look(self.context, module, stage)
+            kept, note = _look_at_module(self.context, module, stage)
             added, looked = added + kept, looked + 1
             notes += [note] if note else []
             budget.take()
@@ -339,7 +339,7 @@ class SynthesiseChore:
         told = tuple(dict.fromkeys(notes))
         return Done(self.name, looked, len(reached) - looked, told, {"modules": looked, "memories": added})
 
-    def _reached(self) -> list[tuple[str, int, int]]:
+    def _modules_due(self) -> list[tuple[str, int, int]]:
         observed = self.context.observed
         done: dict[str, list[str]] = {}
         for one in observed.syntheses():
@@ -359,22 +359,22 @@ class CausesChore:
     def plan(self, now: datetime, *, due: bool) -> Plan:
         if not due:
             return Plan(self.name)
-        steps = tuple(Step(one.subject, f"{len(one.evidence)} sessions") for one in self._found())
+        steps = tuple(Step(one.subject, f"{len(one.evidence)} sessions") for one in self._find_pairs())
         return Plan(self.name, steps, len(steps))
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
-        found = self._found()
+        found = self._find_pairs()
         chosen = found[: min(policy.WEEKLY_PAIRS, len(found) if budget.left is None else budget.left)]
         sessions = self.context.observed.sessions()
         if not chosen or not sessions:
             return Done(self.name)
-        fresh, note = _weighed(chosen, self.context, most=policy.WEEKLY_PAIRS)
+        fresh, note = _choose_proposals(chosen, self.context, most=policy.WEEKLY_PAIRS)
         looks = [(one.subject, WEEKLY) for one in chosen]
-        added = _kept(fresh, looks, sessions[-1], self.context)
+        added = _write_proposals(fresh, looks, sessions[-1], self.context)
         budget.take(len(chosen))
         return Done(self.name, len(chosen), len(found) - len(chosen), (note,) if note else (), {"memories": added})
 
-    def _found(self) -> list[Hunch]:
+    def _find_pairs(self) -> list[Hunch]:
         observed = self.context.observed
         done = {one.subject for one in observed.syntheses() if one.stage == WEEKLY}
         used = {one.path: one.sessions for one in observed.files()}
@@ -409,13 +409,13 @@ def module_seen(context: ObserverContext, module: str) -> ModuleSeen:
     )
 
 
-def _look(context: ObserverContext, module: str, stage: int) -> tuple[int, str]:
+def _look_at_module(context: ObserverContext, module: str, stage: int) -> tuple[int, str]:
     seen = module_seen(context, module)
-    fresh, note = _weighed(synthesise(seen), context, most=policy.SYNTHESIS_HUNCHES)
-    return _kept(fresh, [(module, str(stage))], seen.sessions[-1], context), note
+    fresh, note = _choose_proposals(synthesise(seen), context, most=policy.SYNTHESIS_HUNCHES)
+    return _write_proposals(fresh, [(module, str(stage))], seen.sessions[-1], context), note
 
 
-def _weighed(found: Sequence[Hunch], context: ObserverContext, *, most: int) -> tuple[list[Proposal], str]:
+def _choose_proposals(found: Sequence[Hunch], context: ObserverContext, *, most: int) -> tuple[list[Proposal], str]:
     """The few that are news, with their confidence, told by a model where there is one."""
     often = filter_by_frequency(found, Learned(""))
     fresh = [one.hunch for one in compare_with_known(often, context) if one.known is None and not one.closed]
@@ -424,7 +424,7 @@ def _weighed(found: Sequence[Hunch], context: ObserverContext, *, most: int) -> 
     return [Proposal(hunch, one.confidence) for hunch, one in zip(told, proposals, strict=True)], note
 
 
-def _kept(
+def _write_proposals(
     proposals: Sequence[Proposal], looks: Sequence[tuple[str, str]], newest: SessionSeen, context: ObserverContext
 ) -> int:
     """Write the memories and that the look was made, together. What was rejected meanwhile is left out."""

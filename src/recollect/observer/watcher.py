@@ -115,7 +115,9 @@ class SessionWatcher:
         }
         found[""] = [*found[""], *self._conflicts.found(self.session)]  # seen only by who sees all agents
         outside = self.outside
-        return _distinct([_seen(mark_taint(one.signal, outside), one.agents) for one in merge_findings(found)])
+        return _distinct_signals(
+            [_to_signal_seen(mark_taint(one.signal, outside), one.agents) for one in merge_findings(found)]
+        )
 
     def contribution(self) -> Contribution:
         """Everything the session adds to the statistics, without secrets."""
@@ -149,7 +151,7 @@ class SessionWatcher:
             calls=record.counts(),
             sequences=record.sequences(),
             signals=tuple(self.signals()),
-            features=_told_apart(self._predictor.features()),
+            features=_distinct_features(self._predictor.features()),
         )
 
     def _take(self, event: Event) -> None:
@@ -207,7 +209,7 @@ def _to_the_millisecond(at: float | None) -> float | None:
     return None if at is None else round(at, 3)
 
 
-def _seen(signal: Signal, agents: int) -> SignalSeen:
+def _to_signal_seen(signal: Signal, agents: int) -> SignalSeen:
     return SignalSeen(
         name=signal.name,
         subject=safe(signal.subject),
@@ -222,13 +224,13 @@ def _seen(signal: Signal, agents: int) -> SignalSeen:
     )
 
 
-def _told_apart(features: Sequence[FeatureSeen]) -> tuple[FeatureSeen, ...]:
+def _distinct_features(features: Sequence[FeatureSeen]) -> tuple[FeatureSeen, ...]:
     """The features without secrets; of those that then look the same, one."""
     clean = (replace(one, what=safe(one.what)) for one in features)
     return tuple({(one.tool, one.sort, one.what, one.state): one for one in clean}.values())
 
 
-def _distinct(found: list[SignalSeen]) -> list[SignalSeen]:
+def _distinct_signals(found: list[SignalSeen]) -> list[SignalSeen]:
     """One of each name and subject: taking out secrets can make two the same."""
     kept: dict[tuple[str, str], SignalSeen] = {}
     for one in found:
@@ -254,18 +256,18 @@ def merge_findings(collectors: Mapping[str, Sequence[Signal]]) -> list[Merged]:
     places: dict[str, list[int]] = {}  # where the findings of one signal stand, so that only like is compared with like
     for agent in sorted(collectors):
         for found in collectors[agent]:
-            said = _said(found)
+            said = _subject_words(found)
             alike = next((n for n in places.get(found.name, ()) if _alike(said, kept[n][1], found, kept[n][0])), None)
             if alike is None:
                 places.setdefault(found.name, []).append(len(kept))
                 kept.append((found, said, {agent}))
             else:
                 known, words_, agents = kept[alike]
-                kept[alike] = (_joined(known, found), words_, agents | {agent})
+                kept[alike] = (_join_signals(known, found), words_, agents | {agent})
     return [Merged(signal, len(agents)) for signal, _, agents in kept]
 
 
-def _said(found: Signal) -> frozenset[str]:
+def _subject_words(found: Signal) -> frozenset[str]:
     return frozenset(words(found.subject))
 
 
@@ -278,7 +280,7 @@ def _alike(one: frozenset[str], other: frozenset[str], found: Signal, known: Sig
     return jaccard(one, other) > policy.ALIKE_OVERLAP
 
 
-def _joined(known: Signal, found: Signal) -> Signal:
+def _join_signals(known: Signal, found: Signal) -> Signal:
     return replace(
         known,
         steps=tuple(sorted({*known.steps, *found.steps}))[:MAX_MARKS],

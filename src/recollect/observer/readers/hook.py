@@ -100,7 +100,7 @@ def _one(event: str, payload: Json, one: _Session, at: float | None, disk: str) 
     elif event in _ALSO and not one.calls_told:
         yield from _also(event, payload, one, at)
     elif event in _ASKED and word(payload.get("source")) in _PEOPLE:
-        yield from one.maker.user(word(payload.get("prompt_id")), _asked(payload), at=at)
+        yield from one.maker.user(word(payload.get("prompt_id")), _read_prompt(payload), at=at)
     elif event in _SAID:
         yield from one.maker.reasoning("", prose(payload.get(_SAID[event])), at=at, agent=agent)
     elif event in _STEPPED:
@@ -165,7 +165,7 @@ def _project(payload: Json) -> str | None:
     return word(payload.get("cwd")) or first or None
 
 
-def _asked(payload: Json) -> str:
+def _read_prompt(payload: Json) -> str:
     """The prompt without what hooks had added to it."""
     kept, rest = [], prose(payload.get("prompt"))
     while _OPENS in rest:

@@ -50,7 +50,7 @@ def misuse(seen: Contribution, past: History) -> Iterator[Hunch]:
     for (tool, words, print_), occurrences in past.troubles().items():
         newest = occurrences[-1][1]
         remedy = _remedy([one for _, one in occurrences], newest)
-        text = _told(tool, words, newest, remedy, len(occurrences))
+        text = _describe_trouble(tool, words, newest, remedy, len(occurrences))
         if text:
             least = 1 if newest.times >= policy.OFTEN_IN_ONE_SESSION else None
             yield _hunch(text, f"{tool} {words} {print_}", occurrences, past, remedy, least=least)
@@ -81,7 +81,7 @@ def is_passing(line: str) -> bool:
     return _PASSING.search(line[:300]) is not None
 
 
-def _told(tool: str, words: str, newest: ErrorSeen, remedy: str, sessions: int) -> str:
+def _describe_trouble(tool: str, words: str, newest: ErrorSeen, remedy: str, sessions: int) -> str:
     line = newest.example.strip()
     finding = _FINDING.search(line[:400])
     if finding and words:

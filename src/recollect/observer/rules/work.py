@@ -132,14 +132,14 @@ def redone(seen: Contribution, past: History) -> Iterator[Hunch]:
                 continue
             share = len(same) / max(1, counts[path].edited)
             others = _common([one.paths for _, one in same], but=path)
-            text = _redone(path, cause, others, share, len(same))
+            text = _describe_redone(path, cause, others, share, len(same))
             if text:
                 yield recurring_hunch(
                     "backtrack", f"{cause} {path}", Kind.GOTCHA, text, same, (path, *others), strength=share
                 )
 
 
-def _redone(path: str, cause: str, others: Sequence[str], share: float, sessions: int) -> str:
+def _describe_redone(path: str, cause: str, others: Sequence[str], share: float, sessions: int) -> str:
     others = [one for one in others if not _obvious(path, one)]
     if cause == "cascading change" and others:
         return f"A change of {code(path)} pulls {list_code(others, most=2)} along: change them in one go."
@@ -263,7 +263,7 @@ def recipes(seen: Contribution, past: History) -> Iterator[Hunch]:
         if len(ran) < 2:
             continue
         steps = [f"run {part.removeprefix(_RUN)}" if part.startswith(_RUN) else part for part in parts]
-        text = f"The usual round here: {', then '.join(_told(part) for part in parts)}."
+        text = f"The usual round here: {', then '.join(_describe_step(part) for part in parts)}."
         payload = {"task_pattern": ran[0], "steps": steps, "success_count": len(occurrences)}
         yield recurring_hunch(
             "tool_sequence", _ARROW.join(parts), Kind.WORKFLOW_RECIPE, text, occurrences, payload=payload
@@ -335,7 +335,7 @@ def _from_the_start(parts: Sequence[str]) -> list[str]:
     return min(turns, key=lambda turn: (turn[0].startswith(_RUN), not turn[-1].startswith(_RUN), turn))
 
 
-def _told(part: str) -> str:
+def _describe_step(part: str) -> str:
     return code(part.removeprefix(_RUN)) if part.startswith(_RUN) else part
 
 
