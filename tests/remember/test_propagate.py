@@ -10,7 +10,7 @@ from recollect.app import Recollect
 from recollect.core.ids import MemoryId
 from recollect.core.links import Link
 from recollect.core.scope import Relation
-from recollect.remember.propagate import moved, propagate
+from recollect.remember.acts import move_confidence, propagate
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -30,22 +30,22 @@ def link(source: str, relation: Relation, target: str, confidence: float = 1.0) 
     ],
 )
 def test_the_change_travels_not_the_level(relation: Relation, expected: float) -> None:
-    assert moved(0.5, link("a", relation, "b"), source=0.9, change=0.4) == pytest.approx(expected)
+    assert move_confidence(0.5, link("a", relation, "b"), source=0.9, change=0.4) == pytest.approx(expected)
 
 
 def test_a_validation_never_lowers_what_it_validates() -> None:
-    assert moved(0.9, link("a", Relation.VALIDATES, "b"), source=0.3, change=0.2) > 0.9
+    assert move_confidence(0.9, link("a", Relation.VALIDATES, "b"), source=0.3, change=0.2) > 0.9
 
 
 def test_a_conflict_does_not_zero_its_rival() -> None:
-    assert moved(0.9, link("a", Relation.CONFLICTS_WITH, "b"), source=0.95, change=0.1) > 0.8
+    assert move_confidence(0.9, link("a", Relation.CONFLICTS_WITH, "b"), source=0.95, change=0.1) > 0.8
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(-1, 1), st.floats(0, 1), st.sampled_from(list(Relation)))
 def test_confidence_stays_between_0_and_1(
     target: float, source: float, change: float, edge: float, relation: Relation
 ) -> None:
-    assert 0.0 <= moved(target, link("a", relation, "b", edge), source=source, change=change) <= 1.0
+    assert 0.0 <= move_confidence(target, link("a", relation, "b", edge), source=source, change=change) <= 1.0
 
 
 def spread(links: list[Link], levels: dict[str, float], after: float) -> dict[str, float]:

@@ -18,9 +18,9 @@ from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
 from recollect.core.query import ANY_USER
 from recollect.core.records import Memory, Span
+from recollect.remember.forget import redact_stored
 from recollect.remember.passages import Cut, drop_passages, replace_passages
 from recollect.remember.replay import rebuild
-from recollect.remember.rescan import redact_stored
 from recollect.store.open import open_store
 from recollect.store.store import Store
 

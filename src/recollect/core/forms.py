@@ -72,12 +72,16 @@ def spell(field: Field, value: Any) -> Any:
 
 
 def whole(memory: Memory) -> Json:
-    """Every field of a memory that is not as it is by default."""
-    return {
+    """Every field of a memory that is not as it is by default, and does not follow from another."""
+    told = {
         field.name: spell(field, value)
         for field in FIELDS
         if (value := getattr(memory, field.name)) != _DEFAULTS.get(field.name, _UNSET)
     }
+    for name in ("updated_at", "accessed_at"):  # most memories are told as they come
+        if told[name] == told["created_at"]:
+            del told[name]
+    return told
 
 
 def link_json(link: Link) -> Json:
@@ -159,7 +163,8 @@ def with_fields(memory: Memory, values: Mapping[str, Any], kinds: Kinds) -> Memo
 
 def from_whole(values: Mapping[str, Any], kinds: Kinds) -> Memory:
     """The memory that `whole` wrote down."""
-    kind = str(values["kind"])
+    kind, created = str(values["kind"]), values["created_at"]
+    values = {"updated_at": created, "accessed_at": created, **values}
     return Memory(**{name: parse(BY_NAME[name], value, kind, kinds) for name, value in values.items()})
 
 

@@ -6,7 +6,8 @@ moves a confidence also moves its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +24,6 @@ from recollect.core.scope import OPEN, Relation, Status, choose, share
 from recollect.core.text import require_storable
 from recollect.remember.act import ActContext
 from recollect.remember.changes import Changes
-from recollect.remember.propagate import propagate, travels
 from recollect.remember.screen import screen
 from recollect.remember.shape import shape
 from recollect.store.store import Store
@@ -224,5 +224,68 @@ def _move_neighbours(store: Store, before: Memory, after: Memory, hand: ActConte
     )
     for id, value in settled.items():
         if value != known[id].confidence:
-            moved = known[id].having(confidence=value, updated_at=hand.at, revision=known[id].revision + 1)
-            changes.update("propagate", known[id], moved, f"{before.id} changed")
+            move_confidence = known[id].having(confidence=value, updated_at=hand.at, revision=known[id].revision + 1)
+            changes.update("propagate", known[id], move_confidence, f"{before.id} changed")
+
+
+# --- how a change of confidence travels along links ------------------------------------------------------------------
+
+# The change travels, not the level: setting a neighbour to `source × factor` would let any conflict zero it and any
+# validation lower it.
+
+
+THRESHOLD = 0.05  # a change must be larger than this to travel
+_ROUNDING = 1e-9  # 0.55 - 0.5 is a hair more than 0.05
+
+FACTORS: Mapping[Relation, float] = {
+    Relation.VALIDATES: 0.6,
+    Relation.REQUIRED_WITH: 0.3,
+    Relation.CONFLICTS_WITH: -0.4,
+    Relation.SUPERSEDES: 0.8,
+    Relation.DERIVED_FROM: 0.5,
+}
+
+
+def travels(before: float, after: float) -> bool:
+    """Is the change large enough to move the neighbours?"""
+    return abs(after - before) > THRESHOLD + _ROUNDING
+
+
+def move_confidence(target: float, link: Link, *, source: float, change: float) -> float:
+    """The confidence of a link's target after its source changed by `change` to `source`."""
+    factor = FACTORS[link.relation]
+    if link.relation is Relation.SUPERSEDES:
+        return _clamp(target * (1 - factor * link.confidence * source))
+    return _clamp(target + factor * link.confidence * change)
+
+
+def propagate(
+    start: MemoryId,
+    *,
+    before: float,
+    after: float,
+    links: Callable[[MemoryId], Sequence[Link]],
+    confidence: Callable[[MemoryId], float | None],
+) -> dict[MemoryId, float]:
+    """New confidences of everything that the change at `start` reaches, each touched once, cycles safe."""
+    settled: dict[MemoryId, float] = {}
+    visited = {start}
+    queue = deque([(start, before, after)])
+    while queue:
+        id, old, new = queue.popleft()
+        if not travels(old, new):
+            continue
+        for link in links(id):
+            if link.target is None or link.target in visited:
+                continue
+            current = confidence(link.target)
+            if current is None:
+                continue
+            visited.add(link.target)
+            settled[link.target] = move_confidence(current, link, source=new, change=new - old)
+            queue.append((link.target, current, settled[link.target]))
+    return settled
+
+
+def _clamp(value: float) -> float:
+    return min(1.0, max(0.0, value))

@@ -15,8 +15,8 @@ from recollect.core.log import Action, Change
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
 from recollect.remember.act import ActContext
+from recollect.remember.acts import move_confidence
 from recollect.remember.changes import Changes
-from recollect.remember.propagate import moved
 from recollect.remember.resolve import SAID_SO, Resolution
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
@@ -168,7 +168,7 @@ class _Writing:
             status=Status.SUPERSEDED,
             superseded_by=memory.id,
             valid_until=memory.happened_at,
-            confidence=moved(known.confidence, link, source=memory.confidence, change=memory.confidence),
+            confidence=move_confidence(known.confidence, link, source=memory.confidence, change=memory.confidence),
             updated_at=self._now,
             revision=known.revision + 1,
         )

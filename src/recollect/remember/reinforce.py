@@ -15,7 +15,6 @@ from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
 from recollect.core.text import fingerprint
 from recollect.remember.act import ActContext
-from recollect.remember.changes import Changes
 from recollect.store.store import Store
 
 STRIDE = 5  # accesses without correction that earn one gain
@@ -41,11 +40,19 @@ def accessed(memory: Memory, at: datetime) -> Memory:
 def note_access(store: Store, ids: Sequence[MemoryId], hand: ActContext) -> None:
     """Count one access each. Not synced: losing a count in a power cut harms nobody."""
     with store.engine.write(durable=False):
-        changes = Changes(store, hand)
+        changed: list[tuple[Memory, Memory]] = []
         for memory in store.memories.get_many(ids).memories:
             used = accessed(memory, hand.at)
-            changes.update("reinforce", memory, used, f"used {used.access_count} times")
-        changes.write()
+            store.memories.update(memory, used)
+            if (used.confidence, used.needs_review) != (memory.confidence, memory.needs_review):
+                changed.append((memory, used))
+        if changed:  # one access in five changes anything
+            from recollect.remember.changes import Changes
+
+            changes = Changes(store, hand)
+            for memory, used in changed:
+                changes.updated("reinforce", memory, used, f"used {used.access_count} times")
+            changes.write()
 
 
 def witnessed(
@@ -78,6 +85,8 @@ def witnessed(
             updated_at=hand.at,
             revision=memory.revision + 1,
         )
+        from recollect.remember.changes import Changes
+
         changes = Changes(store, hand)
         changes.update("reinforce", memory, seen, f"seen again in {len(new)} session(s)")
         changes.write()

@@ -14,8 +14,7 @@ from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
 from recollect.remember.commit import Resolved, commit
-from recollect.remember.neighbours import ConflictCandidates
-from recollect.remember.resolve import SAID_SO, Resolution, resolve
+from recollect.remember.resolve import SAID_SO, ConflictCandidates, Resolution, resolve
 from recollect.remember.screen import screen
 from recollect.remember.shape import Shaped, shape
 from recollect.store.store import Store

@@ -1,4 +1,4 @@
-"""Third step of remembering: how does this statement stand to what is already known? Pure.
+"""Third step of remembering: how does this statement stand to what is already known? `resolve` itself is pure.
 
 Deliberately timid: only the same words are `same`; two statements `contradict` when the judge says that they exclude
 each other; the newer one `supersedes` the older when it also says that something changed. Everything else is `new`.
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from recollect.core.drafts import Verdict
 from recollect.core.ids import MemoryId
+from recollect.core.kinds import Kind
 from recollect.core.records import Memory
 from recollect.remember.contradiction import WORDING, read_claim
+from recollect.store.store import Store
 
 SAID_SO = "said so"  # the reason of a verdict that somebody stated
 
@@ -42,3 +44,37 @@ def resolve(memory: Memory, neighbours: Sequence[Memory]) -> Resolution:
             verdict: Verdict = "supersedes" if stronger else "contradicts"
             return Resolution(verdict, (near.id,), judgement.reasons[0])
     return Resolution("new")
+
+
+_TOPIC_WORDS = 4  # asked for together: the longest say most, and a conflict need share only three quarters of all
+_CANDIDATES = 4
+_EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE})  # evidence: kept as it was said, whatever else was said
+
+
+class ConflictCandidates:
+    """The few memories a new statement of a batch could agree or conflict with, found cheaply enough for every write.
+
+    They share its topic words, so the keyword index is asked for all of them together: an intersection of short lists,
+    fast at any size. The rest of the batch is compared by its exact topic.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._is_empty = store.memories.is_empty()
+        self._said: dict[tuple[str | None, frozenset[str]], Memory] = {}
+
+    def of(self, memory: Memory) -> list[Memory]:
+        if memory.kind in _EVIDENCE:
+            return []
+        topic = read_claim(memory.content).topic
+        said = self._said.get((memory.user, topic))
+        known = self._known(topic, memory.user) if len(topic) > 1 and not self._is_empty else []
+        return [*known, *([said] if said else [])]
+
+    def add(self, memory: Memory) -> None:
+        if memory.kind not in _EVIDENCE:
+            self._said[memory.user, read_claim(memory.content).topic] = memory
+
+    def _known(self, words: frozenset[str], user: str | None) -> list[Memory]:
+        longest = sorted(words, key=lambda word: (-len(word), word))[:_TOPIC_WORDS]
+        return self._store.memories.sharing(longest, limit=_CANDIDATES, user=user)

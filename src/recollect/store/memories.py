@@ -166,15 +166,11 @@ class Memories:
             raise MemoryNotFound(id)
         return self._checked(row)
 
-    _BY_IDS = f"select {_NAMES}, checksum from memories where id in ({{marks}})"
+    _BY_IDS = f"select {_NAMES}, checksum from memories where id in (select value from json_each(:ids))"
 
     def get_many(self, ids: Sequence[str]) -> Page:
         """Those of `ids` that exist, in the order given."""
-        rows: list[Row] = []
-        for start in range(0, len(ids), _CHUNK):
-            some = ids[start : start + _CHUNK]
-            marks = ", ".join(f":i{index}" for index in range(len(some)))
-            rows += self._engine.rows(self._BY_IDS.format(marks=marks), {f"i{n}": id for n, id in enumerate(some)})
+        rows = self._engine.rows(self._BY_IDS, {"ids": json.dumps(list(ids))})
         order = {id: place for place, id in enumerate(ids)}
         return self._page(sorted(rows, key=lambda row: order[row[0]]))
 

@@ -110,7 +110,7 @@ class Maintenance:
 
     def find_secrets(self, *, fix: bool = False, progress: Callable[[int], None] = silent) -> list[StoredSecret]:
         """Look for secrets in what is stored; `fix` replaces them by placeholders."""
-        from recollect.remember.rescan import redact_stored, redact_turn, secrets_in_turns, stored_secrets
+        from recollect.remember.forget import redact_stored, redact_turn, secrets_in_turns, stored_secrets
 
         found: list[StoredSecret] = []
         for seen, (id, rules) in enumerate(stored_secrets(self._store), start=1):
