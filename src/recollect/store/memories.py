@@ -174,16 +174,11 @@ class Memories:
         order = {id: place for place, id in enumerate(ids)}
         return self._page(sorted(rows, key=lambda row: order[row[0]]))
 
-    _EXISTING = "select id from memories where id in ({marks})"
+    _EXISTING = "select id from memories where id in (select value from json_each(:ids))"
 
     def existing(self, ids: Sequence[str]) -> list[MemoryId]:
         """Those of `ids` that exist, without reading them."""
-        found: set[str] = set()
-        for start in range(0, len(ids), _CHUNK):
-            some = ids[start : start + _CHUNK]
-            marks = ", ".join(f":i{index}" for index in range(len(some)))
-            params = {f"i{index}": id for index, id in enumerate(some)}
-            found.update(row[0] for row in self._engine.rows(self._EXISTING.format(marks=marks), params))
+        found = {row[0] for row in self._engine.rows(self._EXISTING, {"ids": json.dumps(list(ids))})}
         return [MemoryId(id) for id in ids if id in found]
 
     _LIKE = "select id from memories where id like :tail escape '\\' order by id limit 6"
