@@ -218,6 +218,8 @@ class AsyncObserver(Twin[Observer]):
     foresee = on_thread(Observer.foresee)
     warnings = on_thread(Observer.warnings)
     patterns = on_thread(Observer.patterns)
+    threshold = on_thread(Observer.threshold)
+    feature_state = on_thread(Observer.feature_state)
     findings = on_thread(Observer.findings)
     qa = on_thread(Observer.qa)
     ui = on_thread(Observer.ui)
