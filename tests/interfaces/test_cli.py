@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recollect.interfaces.cli import COMMANDS, full_parser, main, parse
+from recollect.interfaces.cli import COMMANDS, full_parser, main, parse_arguments
 
 
 class Shell:
@@ -287,5 +287,5 @@ def test_the_whole_parser_can_be_built() -> None:
     "words", [["docs", "list"], ["docs", "search", "x"], ["code", "map"], ["code", "impact", "a.py"], ["list"]]
 )
 def test_the_common_options_may_stand_after_any_command_and_its_own_commands(words: list[str]) -> None:
-    args = parse([*words, "--json", "--store", "somewhere", "--read-only", "--actor", "me"])
+    args = parse_arguments([*words, "--json", "--store", "somewhere", "--read-only", "--actor", "me"])
     assert (args.json, args.store, args.read_only, args.actor) == (True, "somewhere", True, "me")

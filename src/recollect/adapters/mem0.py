@@ -71,7 +71,7 @@ class Memory:
         if memory_type not in (None, PROCEDURAL):
             raise ValueError(f"Invalid 'memory_type'. Please pass {PROCEDURAL} to create procedural memories.")
         payload = {**_free(metadata), **scope}
-        if (until := when(expiration_date)) is not None:
+        if (until := parse_expiry(expiration_date)) is not None:
             payload["expiration_date"] = until
         said = [one for one in messages_of(messages) if one["role"] != "system"]
         if memory_type == PROCEDURAL and agent_id is not None:
@@ -94,7 +94,7 @@ class Memory:
         known = self._known(memory_id)
         payload = {**known.value["payload"], **_free(metadata)}
         if expiration_date is not _UNSET:
-            payload["expiration_date"] = when(expiration_date)
+            payload["expiration_date"] = parse_expiry(expiration_date)
         new = known.memory.content if text is None else text
         self._records.put(known.key, {"payload": payload}, text=new, marks=_marks(payload))
         return {"message": "Memory updated successfully!"}
@@ -126,7 +126,7 @@ class Memory:
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         known = self._find(memory_id)
-        return None if known is None else {**item(known), "score": None, **extras(known)}
+        return None if known is None else {**to_item(known), "score": None, **extras(known)}
 
     def get_all(
         self,
@@ -140,7 +140,7 @@ class Memory:
         _require_count(top_k)
         found = self._records.under(*_mark(scope))
         kept = [one for one in found if _admitted(one, rest, show_expired=show_expired)][:top_k]
-        return {"results": [{**item(one), **extras(one)} for one in kept]}
+        return {"results": [{**to_item(one), **extras(one)} for one in kept]}
 
     def search(
         self,
@@ -167,7 +167,7 @@ class Memory:
         keep = partial(_admitted, asked=rest, show_expired=show_expired)
         found = self._records.search(query.strip(), k=top_k, mark=_mark(scope), keep=keep)
         results = [
-            {**item(one), "score": share, **extras(one), **({"score_details": {"score": score}} if explain else {})}
+            {**to_item(one), "score": share, **extras(one), **({"score_details": {"score": score}} if explain else {})}
             for one, score in found
             if (share := score / (1 + score)) >= (threshold or 0)
         ]
@@ -347,7 +347,7 @@ def scoped(**given: Any) -> dict[str, str]:
     return scope
 
 
-def when(given: Any) -> str | None:
+def parse_expiry(given: Any) -> str | None:
     """An expiry date as YYYY-MM-DD."""
     if given is None:
         return None
@@ -438,7 +438,7 @@ def text_of(message: Mapping[str, Any]) -> str:
     return "\n".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in parts)
 
 
-def item(record: Record) -> dict[str, Any]:
+def to_item(record: Record) -> dict[str, Any]:
     memory = record.memory
     return {
         "id": memory.id,

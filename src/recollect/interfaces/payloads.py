@@ -80,7 +80,7 @@ def entry_json(entry: Entry) -> Json:
         {
             "number": entry.number,
             "act": entry.act,
-            "at": iso(entry.at),
+            "at": _iso(entry.at),
             "actor": entry.actor,
             "action": entry.change.action,
             "memory": entry.change.memory,
@@ -94,7 +94,7 @@ def entry_json(entry: Entry) -> Json:
     )
 
 
-def link_json(link: Link) -> Json:
+def _link_json(link: Link) -> Json:
     return _filled(
         {
             "source": link.source,
@@ -103,7 +103,7 @@ def link_json(link: Link) -> Json:
             "file": link.file,
             "confidence": link.confidence,
             "automatic": link.automatic,
-            "created_at": iso(link.created_at),
+            "created_at": _iso(link.created_at),
         }
     )
 
@@ -112,8 +112,8 @@ def account_json(account: Account) -> Json:
     return {
         "memory": memory_json(account.memory),
         "confidence_now": account.confidence,
-        "points_at": [link_json(link) for link in account.points_at],
-        "pointed_at_by": [link_json(link) for link in account.pointed_at_by],
+        "points_at": [_link_json(link) for link in account.points_at],
+        "pointed_at_by": [_link_json(link) for link in account.pointed_at_by],
         "history": [entry_json(entry) for entry in account.history],
     }
 
@@ -127,9 +127,9 @@ def document_json(document: Document) -> Json:
             "label": document.label,
             "type": document.type,
             "confidence": document.confidence,
-            "created_at": iso(document.created_at),
-            "updated_at": iso(document.updated_at),
-            "accessed_at": iso(document.accessed_at),
+            "created_at": _iso(document.created_at),
+            "updated_at": _iso(document.updated_at),
+            "accessed_at": _iso(document.accessed_at),
             "access_count": document.access_count,
             "sha256": document.sha256,
             "size": document.size,
@@ -176,7 +176,7 @@ def _filled(values: Json) -> Json:
     return {name: value for name, value in values.items() if isinstance(value, float) or value not in empty}
 
 
-def iso(at: datetime | None) -> str | None:
+def _iso(at: datetime | None) -> str | None:
     return None if at is None else forms.iso(at)
 
 
@@ -215,7 +215,7 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
         },
         "observer": _observed(memory),
         "latest": [
-            {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": iso(one.last_at)}
+            {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": _iso(one.last_at)}
             for one in memory.sessions.list(limit=limit)
         ],
         "spend": {
@@ -234,7 +234,7 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
                 "outcome": job.outcome,
                 "note": job.note,
                 "failures": job.failures,
-                "ran_at": iso(job.ran_at),
+                "ran_at": _iso(job.ran_at),
                 "held_by": job.holder,
             }
             for job in status.jobs
@@ -249,8 +249,8 @@ def turn_json(turn: Turn) -> Json:
         "thread": turn.thread,
         "provider": turn.provider,
         "model": turn.model,
-        "at": iso(turn.at),
-        "ended_at": iso(turn.ended_at),
+        "at": _iso(turn.at),
+        "ended_at": _iso(turn.ended_at),
         "state": turn.state,
         "input": turn.input,
         "output": turn.output,
@@ -282,7 +282,7 @@ def _observed(memory: Recollect) -> Json:
         "tainted_sessions": seen.tainted,
         "promoted": seen.promotions,
         "waiting": memory.observer.waiting_count(),
-        "last": None if seen.last is None else iso(datetime.fromtimestamp(seen.last, UTC)),
+        "last": None if seen.last is None else _iso(datetime.fromtimestamp(seen.last, UTC)),
     }
 
 

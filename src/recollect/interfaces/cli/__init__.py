@@ -64,7 +64,7 @@ _EXITS = "exit codes: 0 fine · 1 something was found · 2 bad input · 3 not fo
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. User errors are told in two lines, never as a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
-    args = parse(words)
+    args = parse_arguments(words)
     console = Console(json=args.json)
     try:
         module = import_module(f"recollect.interfaces.cli.{COMMANDS[args.command][0]}")
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     command = next((word for word in words if word in COMMANDS), None)
     helpless = command is None or words.index(command) > _first_plain(words)
     if helpless:

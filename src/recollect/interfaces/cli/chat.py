@@ -218,7 +218,7 @@ def run_entity(args: argparse.Namespace, console: Console) -> int:
 def _list_entities(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     entities = memory.sessions.entities(type=args.type, limit=max(0, args.limit))
     if console.json:
-        console.value([entity_json(one) for one in entities])
+        console.value([_entity_json(one) for one in entities])
         return FINE
     for entity in entities:
         console.line(f"{entity.mentions:>6}  {entity.type:<13} {entity.name}{_also(entity.aliases)}")
@@ -228,7 +228,7 @@ def _list_entities(memory: Recollect, args: argparse.Namespace, console: Console
 def _show_entity(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     known = memory.sessions.entity(args.names[0], type=args.type, limit=max(0, args.limit))
     if console.json:
-        value = {**entity_json(known.entity), "merged": [entity_json(one) for one in known.merged]}
+        value = {**_entity_json(known.entity), "merged": [_entity_json(one) for one in known.merged]}
         console.value({**value, "memories": [memory_json(one) for one in known.memories]})
         return FINE
     _show_headline(known.entity, console)
@@ -248,7 +248,7 @@ def _split_entity(memory: Recollect, args: argparse.Namespace, console: Console)
 
 def _show_changed(entity: Entity, console: Console) -> int:
     if console.json:
-        console.value(entity_json(entity))
+        console.value(_entity_json(entity))
     else:
         _show_headline(entity, console)
     return FINE
@@ -260,7 +260,7 @@ def _show_headline(entity: Entity, console: Console) -> None:
         console.line(f"  {entity.summary}")
 
 
-def entity_json(entity: Entity) -> dict[str, Any]:
+def _entity_json(entity: Entity) -> dict[str, Any]:
     return {
         "id": entity.id,
         "name": entity.name,

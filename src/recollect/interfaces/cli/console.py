@@ -165,18 +165,18 @@ def filter_from(args: argparse.Namespace, *, everyone: str | None = None) -> Fil
         documents=frozenset(args.document),
         labels=frozenset(args.label),
         types=frozenset(args.type),
-        since=moment(args.since, "since"),
-        until=moment(args.until, "until"),
+        since=parse_moment(args.since, "since"),
+        until=parse_moment(args.until, "until"),
         min_confidence=share(args.min_confidence, "min-confidence"),
         min_trust=args.min_trust,
         needs_review=args.needs_review,
         pinned=args.pinned,
-        as_of=moment(args.as_of, "as-of"),
+        as_of=parse_moment(args.as_of, "as-of"),
         user=args.user or everyone,
     )
 
 
-def moment(text: str | None, field: str) -> datetime | None:
+def parse_moment(text: str | None, field: str) -> datetime | None:
     """A date or time in ISO 8601, taken as UTC when it says no zone."""
     if text is None:
         return None

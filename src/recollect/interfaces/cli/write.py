@@ -13,7 +13,7 @@ from recollect.core.errors import InvalidField
 from recollect.core.fields import DRAFTED, FIELDS, Field
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
-from recollect.interfaces.cli.console import FINE, Console, given_text, moment, open_from, require_files
+from recollect.interfaces.cli.console import FINE, Console, given_text, open_from, parse_moment, require_files
 from recollect.interfaces.payloads import memory_json, receipt_json
 from recollect.wiring import PERSONAL
 
@@ -93,7 +93,7 @@ def _given_fields(args: argparse.Namespace, fields: Sequence[Field]) -> dict[str
         if value is None:
             continue
         if field.form == "moment":
-            value = moment(value, field.option.lstrip("-"))
+            value = parse_moment(value, field.option.lstrip("-"))
         elif field.form == "payload":
             value = _parse_object(value, field.name)
         given[field.name] = value
@@ -134,7 +134,7 @@ def _draft_from_line(number: int, line: str) -> Draft:
         raise InvalidField(f"line {number}: content", "it is missing")
     for name in fields:
         if known[name].form == "moment":
-            fields[name] = moment(fields[name], f"line {number}: {name}")
+            fields[name] = parse_moment(fields[name], f"line {number}: {name}")
     return Draft(**fields)
 
 
