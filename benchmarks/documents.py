@@ -196,8 +196,7 @@ def collecting(lines: list[str], sizes: tuple[int, ...] = (25_000, 50_000, 100_0
     from recollect.core.ids import new_id
     from recollect.core.records import Span
     from recollect.core.scope import Source
-    from recollect.documents.gc import plan_gc
-    from recollect.remember.passages import Cut, replace_passages
+    from recollect.remember.passages import DocumentChunks, replace_passages
 
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder, recollect.open(Path(folder) / "m.db", settings=_QUIET) as memory:
@@ -218,11 +217,11 @@ def collecting(lines: list[str], sizes: tuple[int, ...] = (25_000, 50_000, 100_0
                         )
                         for n, text in enumerate(words)
                     ]
-                    cuts.append(Cut(document.id, tuple(drafts)))
+                    cuts.append(DocumentChunks(document.id, tuple(drafts)))
                 replace_passages(cuts, memory.store, memory.writer.act(), identity=new_id)
             twins = _vectors(memory, size)
             start_at = time.perf_counter()
-            planned = plan_gc(memory.store, now=memory.writer.act().at)
+            planned = memory.docs.gc(dry_run=True)
             took = time.perf_counter() - start_at
         say(
             f"| gc plan over {size:,} passages, 256 dimensions | {took:.1f} s | "

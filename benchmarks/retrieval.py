@@ -37,7 +37,7 @@ from recollect.core.ids import new_id
 from recollect.core.query import Mode
 from recollect.core.records import Span
 from recollect.core.text import clean, fingerprint
-from recollect.remember.passages import Cut, replace_passages
+from recollect.remember.passages import DocumentChunks, replace_passages
 
 RESULTS = Path(__file__).parent / "results" / "retrieval.md"
 K = 10
@@ -123,7 +123,7 @@ def _fill(memory: recollect.Recollect, store: Store) -> None:
     if not store.passages:
         memory.remember_all(_turn(item) for item in store.items if item.text.strip())
         return
-    cuts = [Cut(item.id, (_passage(item),)) for item in store.items if item.text.strip()]
+    cuts = [DocumentChunks(item.id, (_passage(item),)) for item in store.items if item.text.strip()]
     replace_passages(cuts, memory.store, memory.writer.act(), identity=new_id)
 
 

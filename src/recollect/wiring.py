@@ -130,16 +130,11 @@ def _rooms(
 
     def docs() -> Docs:
         from recollect.documents.api import Docs
+        from recollect.documents.context import DocumentsContext
+        from recollect.store.meta import Meta
 
-        return Docs(
-            store,
-            context(),
-            clock=clock,
-            identity=writer.identity,
-            hand=writer.act,
-            settings=settings.documents,
-            model=model_for("documents"),
-        )
+        room = DocumentsContext(reader, writer, store.documents, Meta(store.engine))
+        return Docs(room, folder=store.engine.folder, settings=settings.documents, model=model_for("documents"))
 
     def code() -> Code:
         from recollect.code.api import Code

@@ -239,17 +239,21 @@ def test_secrets_never_reach_the_store(memory: Recollect, root: Path) -> None:
 
 
 def test_ranks_follow_the_links_and_are_not_computed_without_need(memory: Recollect, root: Path) -> None:
+    from recollect.documents.context import DocumentsContext
     from recollect.documents.links import relink
+    from recollect.store.meta import Meta
+
+    room = DocumentsContext(memory.reader, memory.writer, memory.store.documents, Meta(memory.store.engine))
 
     memory.docs.index()
     ids = {one.path: one.id for one in memory.docs.list()}
     ranks = memory.store.documents.ranks(ids.values())
     assert ranks[ids["docs/guide.md"]] == 1.0
     assert ranks[ids["README.md"]] < 1.0
-    assert relink(memory.store, "specs", everything=True) is False
+    assert relink(room, "specs", everything=True) is False
     put(root, "docs/more.md", "# More\n\n[api](api.md)\n")
     memory.docs.index()
-    assert relink(memory.store, "specs", everything=True) is False
+    assert relink(room, "specs", everything=True) is False
 
 
 def test_a_link_is_resolved_once_its_target_comes(memory: Recollect, root: Path) -> None:

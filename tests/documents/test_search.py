@@ -11,10 +11,13 @@ import recollect
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.errors import DocumentNotFound, InvalidField, UnknownChoice
+from recollect.documents.context import DocumentsContext
 from recollect.documents.search import blend, effective_confidence, raise_confidence, search
 from recollect.recall.channels.keyword import KeywordChannel
-from recollect.recall.reader import RetrievalContext
+from recollect.recall.reader import Reader, RetrievalContext
 from recollect.recall.recipes import DEFAULT
+from recollect.store.meta import Meta
+from recollect.store.pair import StorePair
 from recollect.testing.fakes import FunctionReranker, WordEmbedder
 
 
@@ -172,13 +175,15 @@ def test_what_a_reranker_read_comes_before_what_it_did_not(memory: Recollect) ->
     def prefers_storks(question: str, text: str) -> float:
         return 0.9 if "Stork" in text else 0.1
 
-    senses = RetrievalContext(
+    context = RetrievalContext(
         channels=[KeywordChannel(memory.store, DEFAULT)],
         kinds=memory.store.kinds,
         recipe=DEFAULT,
         store=memory.store,
         reranker=FunctionReranker(prefers_storks),
     )
-    raise_confidence = search("heron", memory.store, senses, now=memory.writer.act().at)
-    assert raise_confidence.matches[0].document.path == "docs/stork.md"
-    assert raise_confidence.matches[0].relevance == 0.9
+    reader = Reader(StorePair(memory.store), lambda: context, clock=memory.writer.clock)
+    room = DocumentsContext(reader, memory.writer, memory.store.documents, Meta(memory.store.engine))
+    found = search("heron", room, now=memory.writer.clock())
+    assert found.matches[0].document.path == "docs/stork.md"
+    assert found.matches[0].relevance == 0.9

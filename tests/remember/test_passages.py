@@ -8,7 +8,7 @@ from recollect.core.errors import InvalidField, NothingToUndo
 from recollect.core.ids import new_id
 from recollect.core.query import Filter
 from recollect.core.records import Span
-from recollect.remember.passages import Cut, Kept, replace_passages
+from recollect.remember.passages import DocumentChunks, Kept, replace_passages
 from recollect.store.check import check
 
 
@@ -68,9 +68,9 @@ def test_a_secret_in_a_file_is_redacted_before_it_is_stored(memory: Recollect) -
 
 def test_a_bad_draft_leaves_every_document_as_it_was(memory: Recollect) -> None:
     _keep(memory, "guide", "Install it with pip.")
-    bad = Cut("other", (Draft("not a passage", kind="fact"),))
+    bad = DocumentChunks("other", (Draft("not a passage", kind="fact"),))
     with pytest.raises(InvalidField):
-        replace_passages([Cut("guide", ()), bad], memory.store, memory.writer.act(), identity=new_id)
+        replace_passages([DocumentChunks("guide", ()), bad], memory.store, memory.writer.act(), identity=new_id)
     assert _texts(memory) == ["Install it with pip."]
 
 
@@ -98,7 +98,7 @@ def _keep(memory: Recollect, document: str, *texts: str) -> Kept:
         Draft(text, kind="passage", span=Span("prose", index * 1000, index * 1000 + len(text), "Guide", None))
         for index, text in enumerate(texts)
     )
-    (kept,) = replace_passages([Cut(document, drafts)], memory.store, memory.writer.act(), identity=new_id)
+    (kept,) = replace_passages([DocumentChunks(document, drafts)], memory.store, memory.writer.act(), identity=new_id)
     return kept
 
 

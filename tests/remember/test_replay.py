@@ -19,7 +19,7 @@ from recollect.core.kinds import Kinds
 from recollect.core.query import ANY_USER
 from recollect.core.records import Memory, Span
 from recollect.remember.forget import redact_stored
-from recollect.remember.passages import Cut, drop_passages, replace_passages
+from recollect.remember.passages import DocumentChunks, drop_passages, replace_passages
 from recollect.remember.replay import rebuild
 from recollect.store.open import open_store
 from recollect.store.store import Store
@@ -75,7 +75,9 @@ def take(memory: Recollect, act: str, one: int, two: int, user: str | None) -> N
                 Draft(text, kind="passage", span=Span("prose", 10 * n, 10 * n + 9, "Guide", None))
                 for n, text in enumerate(texts)
             )
-            replace_passages([Cut(DOCUMENTS[two % 2], cut)], memory.store, memory.writer.act(), identity=new_id)
+            replace_passages(
+                [DocumentChunks(DOCUMENTS[two % 2], cut)], memory.store, memory.writer.act(), identity=new_id
+            )
         case "recall":
             memory.recall(text, filter=Filter(user=user))
         case "undo":
@@ -144,7 +146,9 @@ def test_a_forgotten_text_is_neither_in_the_log_nor_in_what_is_rebuilt_from_it(m
 
 
 def test_a_forgotten_passage_leaves_the_others_of_its_document_in_the_log(memory: Recollect) -> None:
-    cut = Cut("guide", tuple(Draft(text, kind="passage", span=Span("prose", 0, 9, "", None)) for text in PASSAGES))
+    cut = DocumentChunks(
+        "guide", tuple(Draft(text, kind="passage", span=Span("prose", 0, 9, "", None)) for text in PASSAGES)
+    )
     (kept,) = replace_passages([cut], memory.store, memory.writer.act(), identity=new_id)
     memory.forget(kept.passages[2])
     assert not any("Alice" in (row[0] or "") for row in memory.store.engine.rows("select body from log"))

@@ -23,7 +23,7 @@ from recollect.core.drafts import Draft
 from recollect.core.records import ChunkType, Span
 from recollect.core.scope import Source
 from recollect.files.walk import Found
-from recollect.remember.passages import Cut
+from recollect.remember.passages import DocumentChunks
 from recollect.remember.writer import Writer
 from recollect.store.graph import EdgeRow, FileRow, Graph, Node
 
@@ -122,7 +122,7 @@ def _sort_in(
     if isinstance(one, Unparsed):
         read.skipped.append((one.file, one.reason))
         read.rows[one.file] = FileRow(one.file, language, "", place.mtime_ns, place.size, one.reason)
-        keeper.keep(Cut(document_name(one.file), ()))
+        keeper.keep(DocumentChunks(document_name(one.file), ()))
         return
     row = FileRow(one.file, language, one.digest, place.mtime_ns, place.size, "", hash_shape(one.outline))
     if before is not None and before.digest == one.digest and not before.reason and not full:
@@ -140,17 +140,17 @@ class _Keeper:
 
     def __init__(self, writer: Writer, *, enabled: bool) -> None:
         self._writer, self._enabled = writer, enabled
-        self._waiting: list[Cut] = []
+        self._waiting: list[DocumentChunks] = []
         self.added = 0
 
-    def keep(self, one: Cut) -> None:
+    def keep(self, one: DocumentChunks) -> None:
         self._waiting.append(one)
         if len(self._waiting) >= _TOGETHER:
             self._flush()
 
     def finish(self, gone: Sequence[str]) -> None:
         for path in gone:
-            self.keep(Cut(document_name(path), ()))
+            self.keep(DocumentChunks(document_name(path), ()))
         self._flush()
 
     def _flush(self) -> None:
@@ -309,10 +309,10 @@ def document_name(path: str) -> str:
     return f"code:{path}"
 
 
-def build_passages(path: str, chunks: Sequence[Chunk], *, screened: bool) -> Cut:
+def build_passages(path: str, chunks: Sequence[Chunk], *, screened: bool) -> DocumentChunks:
     """All passages of one file. Lines are in the span; the context names file and symbol, so that it holds when lines
     move and an unchanged passage keeps its row and its vectors."""
-    return Cut(
+    return DocumentChunks(
         document_name(path), tuple(_passage_draft(path, one) for one in chunks if len(path) < _MAX_NAME_CHARS), screened
     )
 

@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.chores import quiet
 from recollect.core.documents import Document, Related
 from recollect.core.errors import StoreError
-from recollect.core.ports import Clock, Identity
+from recollect.documents.context import DocumentsContext
 from recollect.documents.layout import Layout, read_layout
 from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, effective_confidence, search
-from recollect.recall.reader import RetrievalContext
-from recollect.remember.act import ActContext
-from recollect.store.store import Store
 
 if TYPE_CHECKING:
     from recollect.documents.check import Checked
@@ -34,24 +31,16 @@ class Docs:
 
     def __init__(
         self,
-        store: Store,
-        senses: RetrievalContext,
+        room: DocumentsContext,
         *,
-        clock: Clock,
-        identity: Identity,
-        hand: Callable[[], ActContext],
+        folder: str | os.PathLike[str] | None,
         settings: Mapping[str, Any],
         model: Callable[[], LanguageModel] | None = None,
     ) -> None:
-        self._store = store
-        self._model = model
-        own = [channel for channel in senses.channels if channel.name != "personal"]
-        # The files say themselves what holds and what belongs together.
-        self._senses = replace(senses, channels=own, changes=None, anchors=None, co_change=None)
-        self._clock = clock
-        self._identity = identity
-        self._hand = hand
+        self._room = room
+        self._folder = folder  # where the store lies
         self._settings = settings
+        self._model = model
 
     @cached_property
     def layout(self) -> Layout:
@@ -61,10 +50,9 @@ class Docs:
     @property
     def base(self) -> Path:
         """The directory that paths of documents are relative to: the project's, or where we are."""
-        folder = self._store.engine.folder
-        if folder is None:
+        if self._folder is None:
             return Path(os.path.realpath("."))
-        real = Path(os.path.realpath(folder))
+        real = Path(os.path.realpath(self._folder))
         return real.parent if real.name == _FOLDER else real
 
     def index(
@@ -84,11 +72,9 @@ class Docs:
         chosen = [Path(root) for root in roots] or [home / root for root in self.layout.roots] or [home]
         return index(
             chosen,
-            self._store,
-            self._hand(),
+            self._room,
             base=home,
             layout=self.layout,
-            identity=self._identity,
             full=full,
             pruned=pruned,
             progress=progress,
@@ -108,9 +94,8 @@ class Docs:
         """The best passages for a question, at most so many of each document."""
         found = search(
             text,
-            self._store,
-            self._senses,
-            now=self._clock(),
+            self._room,
+            now=self._room.writer.clock(),
             mode=mode,
             limit=limit,
             per_document=max_per_document,
@@ -123,27 +108,27 @@ class Docs:
         """The documents most often found together with one."""
         from recollect.documents.check import find_document
 
-        return self._store.documents.related(find_document(path, self.base, self._store).id, limit=max(0, limit))
+        return self._room.documents.related(find_document(path, self.base, self._room).id, limit=max(0, limit))
 
     def list(self, *, label: str | None = None, type: str | None = None) -> list[Document]:
         """The documents that are indexed, by path."""
         return [
             document
-            for document in self._store.documents.every()
+            for document in self._room.documents.every()
             if document.state == "live" and label in (None, document.label) and type in (None, document.type)
         ]
 
     def confidence(self, document: Document) -> float:
         """How far a document is trusted now."""
-        return effective_confidence(document, self._clock())
+        return effective_confidence(document, self._room.writer.clock())
 
     def gc(self, *, dry_run: bool = False, progress: Callable[[int, int], None] = quiet) -> GcPlan:
         """Drop passages that repeat newer ones and prune documents nobody needs; with `dry_run` only tell."""
         from recollect.documents.gc import apply_gc, plan_gc
 
-        planned = plan_gc(self._store, now=self._clock())
+        planned = plan_gc(self._room, now=self._room.writer.clock())
         if not dry_run and (planned.repeats or planned.stale):
-            apply_gc(planned, self._store, self._hand(), identity=self._identity, progress=progress)
+            apply_gc(planned, self._room, progress=progress)
         return planned
 
     def check(
@@ -166,7 +151,7 @@ class Docs:
         if change is not None:
             return checks.check_change(change, home, judge)
         parts = [checks.check_change(one, home, judge) for one in checks.changes_under_way(home)]
-        links = checks.check_links(self._store, home, self.layout.specs)
+        links = checks.check_links(self._room, home, self.layout.specs)
         return replace(
             links,
             conflicts=tuple(conflict for part in parts for conflict in part.conflicts),
@@ -190,18 +175,16 @@ class Docs:
 
         home = self.base if base is None else Path(os.path.realpath(base))
         found = find_guidance(home, [Path(path) for path in paths])
-        return teach(
-            found, self._store, self._hand(), identity=self._identity, root=home, retire=retire, dry_run=dry_run
-        )
+        return teach(found, self._room.reader, self._room.writer, root=home, retire=retire, dry_run=dry_run)
 
     def _noted(self, found: Found) -> Found:
         """Count the use. A store that cannot be written still answers."""
         from recollect.documents.search import note_use
 
-        if self._store.engine.read_only:
+        if self._room.writer.read_only:
             return found
         try:
-            note_use(found.matches, self._store, self._hand().at)
+            note_use(found.matches, self._room, self._room.writer.now())
         except StoreError as error:
             return replace(found, notes=(*found.notes, f"the access was not counted: {error}"))
         return found

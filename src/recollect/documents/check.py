@@ -12,12 +12,12 @@ from pathlib import Path
 
 from recollect.core.documents import Document
 from recollect.core.errors import ChangeNotFound, DocumentNotFound
+from recollect.documents.context import DocumentsContext
 from recollect.documents.links import as_reference, file_candidates, make_catalogue, resolve_all
 from recollect.documents.pages import Unreadable, read_text
 from recollect.documents.parse import Heading, Parsed, parse
 from recollect.remember.contradiction import Judge, Judgement
 from recollect.remember.opposition import split_sentences
-from recollect.store.store import Store
 
 _MAX_PAIRS = 200_000  # of two documents that are compared with each other
 _SPEC_HOMES = ("cyberk-flow", "openspec", ".")
@@ -190,12 +190,12 @@ def _worst_first(conflicts: Sequence[Conflict]) -> list[Conflict]:
 # --- links ---------------------------------------------------------------------------------------------------------
 
 
-def check_links(store: Store, base: Path, specs: str) -> Checked:
+def check_links(room: DocumentsContext, base: Path, specs: str) -> Checked:
     """The references of all documents that lead nowhere."""
-    documents = [one for one in store.documents.every() if one.state == "live"]
+    documents = [one for one in room.documents.every() if one.state == "live"]
     by_id = {document.id: document for document in documents}
     catalogue = make_catalogue(documents, specs)
-    links = [link for link in store.documents.links() if link.source in by_id]
+    links = [link for link in room.documents.links() if link.source in by_id]
     broken: list[BrokenLink] = []
     for link in links:
         reference, source = as_reference(link), by_id[link.source].path
@@ -219,10 +219,10 @@ def _shown(file: Path, base: Path) -> str:
     return real.relative_to(base).as_posix() if real.is_relative_to(base) else real.as_posix()
 
 
-def find_document(given: str, base: Path, store: Store) -> Document:
+def find_document(given: str, base: Path, room: DocumentsContext) -> Document:
     """The document meant by a path: as documents are named, or as the shell names the file."""
     for path in (given, _shown(Path(given), base)):
-        document = store.documents.by_path(path.removeprefix("./"))
+        document = room.documents.by_path(path.removeprefix("./"))
         if document is not None:
             return document
     raise DocumentNotFound(given)

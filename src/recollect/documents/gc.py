@@ -14,14 +14,11 @@ from datetime import datetime, timedelta
 
 from recollect.core.documents import Document
 from recollect.core.ids import MemoryId
-from recollect.core.kinds import Kind
-from recollect.core.ports import Identity
-from recollect.core.query import Filter
 from recollect.core.records import Memory
+from recollect.documents.context import DocumentsContext
 from recollect.documents.search import effective_confidence
 from recollect.remember.act import ActContext
-from recollect.remember.passages import Cut, drop_passages, replace_passages
-from recollect.store.store import Store
+from recollect.remember.passages import DocumentChunks
 
 SAME = 0.95  # cosine from which two passages say the same
 UNTRUSTED = 0.15  # effective confidence at or below which an unused document goes
@@ -68,12 +65,12 @@ class GcPlan:
     notes: tuple[str, ...] = ()
 
 
-def plan_gc(store: Store, *, now: datetime) -> GcPlan:
+def plan_gc(room: DocumentsContext, *, now: datetime) -> GcPlan:
     """What is to go. Changes nothing."""
-    documents = [one for one in store.documents.every() if one.state == "live"]
+    documents = [one for one in room.documents.every() if one.state == "live"]
     stale = [one for document in documents if (one := _judge_stale(document, now)) is not None]
     leaving = {one.document.id for one in stale}
-    repeats, notes = _find_repeats(store, [one for one in documents if one.id not in leaving])
+    repeats, notes = _find_repeats(room, [one for one in documents if one.id not in leaving])
     return GcPlan(tuple(repeats), tuple(stale), tuple(notes))
 
 
@@ -85,21 +82,20 @@ def _judge_stale(document: Document, now: datetime) -> Stale | None:
     return Stale(document, worth, age.days)
 
 
-def _find_repeats(store: Store, documents: Sequence[Document]) -> tuple[list[Repeat], list[str]]:
-    space = store.vectors.active()
-    if space is None:
-        return [], ["no vectors yet, so no near-duplicates were looked for; `recollect tend` makes them"]
+def _find_repeats(room: DocumentsContext, documents: Sequence[Document]) -> tuple[list[Repeat], list[str]]:
     rank = {one.id: place for place, one in enumerate(sorted(documents, key=lambda one: (_newest(one), one.path)))}
     paths = {one.id: one.path for one in documents}
-    home = store.memories.cut_from(Filter(kinds=frozenset({Kind.PASSAGE})))
+    home = room.reader.passage_documents()
     order = sorted((id for id, document in home.items() if document in rank), key=lambda id: rank[home[id]])
     found: list[Repeat] = []
     dropped: set[str] = set()
-    pairs = store.vectors.repeats(space, order, least=SAME)
+    pairs = room.reader.repeats(order, minimum=SAME)
+    if pairs is None:
+        return [], ["no vectors yet, so no near-duplicates were looked for; `recollect tend` makes them"]
     for start in range(0, len(pairs), _STEP):
         some = pairs[start : start + _STEP]
         ids = list(dict.fromkeys(id for one, other, _ in some for id in (one, other)))
-        memories: dict[str, Memory] = {memory.id: memory for memory in store.memories.get_many(ids).memories}
+        memories: dict[str, Memory] = {memory.id: memory for memory in room.reader.get_many(ids).memories}
         for one, other, cosine in some:
             if one not in memories or other not in memories or other in dropped:
                 continue
@@ -126,36 +122,34 @@ def _figures_and_denials(text: str) -> tuple[list[str], int]:
 
 def apply_gc(
     planned: GcPlan,
-    store: Store,
-    hand: ActContext,
+    room: DocumentsContext,
     *,
-    identity: Identity,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Do what was planned. What changed meanwhile is left alone."""
-    total = len(planned.repeats) + len(planned.stale)
+    act, total = room.writer.act(), len(planned.repeats) + len(planned.stale)
     for start in range(0, len(planned.repeats), _STEP):
-        _drop(planned.repeats[start : start + _STEP], store, hand)
+        _drop(planned.repeats[start : start + _STEP], room, act)
         progress(min(start + _STEP, total), total)
     for number, one in enumerate(planned.stale, start=1):
-        _prune(one, store, hand, identity)
+        _prune(one, room, act)
         progress(len(planned.repeats) + number, total)
 
 
-def _drop(repeats: Sequence[Repeat], store: Store, hand: ActContext) -> None:
-    with store.engine.write():
-        there = {memory.id: memory for memory in store.memories.get_many([one.passage for one in repeats]).memories}
-        kept = {memory.id for memory in store.memories.get_many([one.of for one in repeats]).memories}
+def _drop(repeats: Sequence[Repeat], room: DocumentsContext, act: ActContext) -> None:
+    with room.writer.transaction():
+        there = {memory.id: memory for memory in room.reader.get_many([one.passage for one in repeats]).memories}
+        kept = {memory.id for memory in room.reader.get_many([one.of for one in repeats]).memories}
         gone = [there[one.passage] for one in repeats if one.passage in there and one.of in kept]
-        lost = drop_passages(gone, store, hand)
-        documents = store.documents.by_ids(lost)
-        store.documents.put([replace(one, passages=max(0, one.passages - lost[one.id])) for one in documents.values()])
+        lost = room.writer.drop_passages(gone, act=act)
+        documents = room.documents.by_ids(lost)
+        room.documents.put([replace(one, passages=max(0, one.passages - lost[one.id])) for one in documents.values()])
 
 
-def _prune(one: Stale, store: Store, hand: ActContext, identity: Identity) -> None:
-    with store.engine.write():
-        now = store.documents.by_ids([one.document.id]).get(one.document.id)
+def _prune(one: Stale, room: DocumentsContext, act: ActContext) -> None:
+    with room.writer.transaction():
+        now = room.documents.by_ids([one.document.id]).get(one.document.id)
         if now != one.document:
             return
-        replace_passages([Cut(now.id, ())], store, hand, identity=identity)
-        store.documents.put([replace(now, state="pruned", passages=0)])
+        room.writer.replace_passages([DocumentChunks(now.id, ())], act=act)
+        room.documents.put([replace(now, state="pruned", passages=0)])

@@ -17,15 +17,14 @@ from pathlib import Path
 from recollect.core.documents import Document, DocumentLink
 from recollect.core.errors import RootNotFound
 from recollect.core.likeness import containment
-from recollect.core.ports import Identity
 from recollect.core.text import clean, fingerprint
+from recollect.documents.context import DocumentsContext
 from recollect.documents.layout import Layout, Place
 from recollect.documents.links import is_local, is_loose, mark_loose, relink
 from recollect.documents.pages import Page, Unreadable, file_digest, read_page
 from recollect.files.walk import Found, Skipped, walk
-from recollect.remember.act import ActContext
-from recollect.remember.passages import Cut, Kept, replace_passages
-from recollect.store.store import Store
+from recollect.recall.reader import Reader
+from recollect.remember.passages import DocumentChunks, Kept
 
 _BATCH = 500  # passages written in one transaction: others wait a fifth of a second for it
 _GC_THRESHOLD = 200_000  # objects made between two searches for garbage
@@ -65,12 +64,10 @@ class Wanted:
 
 def index(
     roots: Sequence[Path],
-    store: Store,
-    hand: ActContext,
+    room: DocumentsContext,
     *,
     base: Path,
     layout: Layout,
-    identity: Identity,
     full: bool = False,
     pruned: bool = False,
     progress: Progress = lambda done, total: None,
@@ -80,12 +77,12 @@ def index(
     for root in roots:
         if not os.path.isdir(root):
             raise RootNotFound(str(root))
-    run = _Run(store, hand, layout, identity, Summary())
-    loose = is_loose(store)  # an earlier run was cut short before it had linked what it wrote
-    known = {document.path: document for document in store.documents.every()}
+    run = _Run(room, layout, Summary())
+    loose = is_loose(room)  # an earlier run was cut short before it had linked what it wrote
+    known = {document.path: document for document in room.documents.every()}
     wanted = run.look(roots, base, known, full=full, pruned=pruned)
     gone = run.gone([_path(Path(os.path.realpath(root)), base) for root in roots], known)
-    moves = MoveDetector(store, gone)
+    moves = MoveDetector(room.reader, gone)
     if gone:
         wanted = [moves.matched(one) for one in wanted]
     with _rare_garbage_collection():
@@ -93,7 +90,7 @@ def index(
     run.remove(moves.left())
     if run.summary.changed or loose:
         others = bool(loose or run.summary.added or run.summary.removed or run.summary.moved)
-        relink(store, layout.specs, everything=others)
+        relink(room, layout.specs, everything=others)
     return run.summary
 
 
@@ -112,11 +109,10 @@ def _rare_garbage_collection() -> Iterator[None]:
 class _Run:
     """One run over the roots: what it has seen and what it will say."""
 
-    def __init__(self, store: Store, hand: ActContext, layout: Layout, identity: Identity, summary: Summary) -> None:
-        self._store = store
-        self._hand = hand
+    def __init__(self, room: DocumentsContext, layout: Layout, summary: Summary) -> None:
+        self._room = room
+        self._act = room.writer.act()
         self._layout = layout
-        self._identity = identity
         self.summary = summary
         self._seen: set[str] = set()
         self._unknown: list[str] = []  # what could not be looked at: nothing is concluded about it
@@ -138,13 +134,13 @@ class _Run:
                 elif not full and self._is_settled(one, document):
                     self._same(one, document, document.seen_at, fresh)
                 elif document.size == one.file.size and file_digest(one.file.path) == document.sha256:
-                    self._same(one, document, self._hand.at, fresh)
+                    self._same(one, document, self._act.at, fresh)
                 else:
                     wanted.append(replace(one, known=document))
         if fresh:
-            with self._store.engine.write():
-                there = self._store.documents.by_ids(one.id for one in fresh)
-                self._store.documents.put([_sync(there[one.id], one) for one in fresh if one.id in there])
+            with self._room.writer.transaction():
+                there = self._room.documents.by_ids(one.id for one in fresh)
+                self._room.documents.put([_sync(there[one.id], one) for one in fresh if one.id in there])
         return wanted
 
     def _walk(self, root: Path, base: Path) -> Iterator[Wanted]:
@@ -222,22 +218,25 @@ class _Run:
     def _write(self, batch: Sequence[tuple[Wanted, Page]]) -> None:
         if not batch:
             return
-        with self._store.engine.write():
-            there = self._store.documents.by_ids(one.known.id for one, _ in batch if one.known is not None)
+        with self._room.writer.transaction():
+            there = self._room.documents.by_ids(one.known.id for one, _ in batch if one.known is not None)
             batch = [(self._known(one, there), page) for one, page in batch]
             documents = [self._document(one, page) for one, page in batch]
             both = list(zip(documents, batch, strict=True))
-            cuts = [Cut(document.id, tuple(page.drafts(document.path, document.id))) for document, (_, page) in both]
-            kept = replace_passages(cuts, self._store, self._hand, identity=self._identity)
-            self._store.documents.put(
+            chunked = [
+                DocumentChunks(document.id, tuple(page.drafts(document.path, document.id)))
+                for document, (_, page) in both
+            ]
+            kept = self._room.writer.replace_passages(chunked, act=self._act)
+            self._room.documents.put(
                 [replace(document, passages=len(one.passages)) for document, one in zip(documents, kept, strict=True)]
             )
             for document, (_, page) in both:
                 local = (one for one in page.references if is_local(one))
-                self._store.documents.put_links(
+                self._room.documents.put_links(
                     document.id, [DocumentLink(document.id, one.target, one.kind, one.line + 1) for one in local]
                 )
-            mark_loose(self._store)
+            mark_loose(self._room)
         for (one, _), done in zip(batch, kept, strict=True):
             self._count(one, done)
 
@@ -245,7 +244,7 @@ class _Run:
         """With what is known of the file now, under the lock: others index and search meanwhile."""
         if one.known is not None:
             return replace(one, known=there.get(one.known.id, one.known))
-        return replace(one, known=self._store.documents.by_path(one.path))
+        return replace(one, known=self._room.documents.by_path(one.path))
 
     def _count(self, one: Wanted, done: Kept) -> None:
         self.summary.passages += done.added
@@ -258,10 +257,10 @@ class _Run:
             self.summary.updated += 1
 
     def _document(self, one: Wanted, page: Page) -> Document:
-        at = self._hand.at
+        at = self._act.at
         changed = Document(
-            id=str(self._identity("doc", at)) if one.known is None else one.known.id,
-            project=self._store.project,
+            id=str(self._room.writer.identity("doc", at)) if one.known is None else one.known.id,
+            project=self._room.writer.project,
             path=one.path,
             sha256=page.sha256,
             title=page.title,
@@ -290,11 +289,11 @@ class _Run:
         leaving = [*gone, *self._removed]
         for start in range(0, len(leaving), 100):
             some = leaving[start : start + 100]
-            with self._store.engine.write():
-                replace_passages([Cut(one.id, ()) for one in some], self._store, self._hand, identity=self._identity)
+            with self._room.writer.transaction():
+                self._room.writer.replace_passages([DocumentChunks(one.id, ()) for one in some], act=self._act)
                 for one in some:
-                    self._store.documents.remove(one.id)
-                mark_loose(self._store)
+                    self._room.documents.remove(one.id)
+                mark_loose(self._room)
         self.summary.removed += len(leaving)
 
 
@@ -331,8 +330,8 @@ _MAX_COMPARED = 200  # documents gone in one run that are compared by their word
 class MoveDetector:
     """Hands the documents that are gone to the new files that turn out to be theirs: they keep their history."""
 
-    def __init__(self, store: Store, gone: Sequence[Document]) -> None:
-        self._store = store
+    def __init__(self, reader: Reader, gone: Sequence[Document]) -> None:
+        self._reader = reader
         self._gone = {document.id: document for document in gone}
         self._by_digest: dict[str, list[Document]] = {}
         for document in gone:
@@ -368,9 +367,7 @@ class MoveDetector:
 
     def _passages(self) -> dict[str, set[str]]:
         if self._words is None:
-            self._words = {
-                id: {memory.fingerprint for memory in self._store.memories.of_document(id)} for id in self._gone
-            }
+            self._words = {id: {memory.fingerprint for memory in self._reader.passages(id)} for id in self._gone}
         return self._words
 
 

@@ -15,9 +15,9 @@ from typing import Literal, TypeAlias
 from urllib.parse import unquote
 
 from recollect.core.documents import Document, DocumentLink
+from recollect.documents.context import DocumentsContext
 from recollect.documents.parse import Reference, ReferenceKind
 from recollect.graph.rank import normalised, pagerank
-from recollect.store.store import Store
 
 Fate: TypeAlias = Literal["document", "moved", "file", "external", "self", "outside", "broken"]
 
@@ -193,27 +193,27 @@ _LOOSE = "documents.loose"  # whether something was written since the references
 _STAMP = "documents.network"  # what the ranks were computed from
 
 
-def mark_loose(store: Store) -> None:
+def mark_loose(room: DocumentsContext) -> None:
     """Write down that references wait to be resolved; part of the transaction that made them so."""
-    store.set_meta(f"{_LOOSE}:{store.project}", "yes")
+    room.put_note(_LOOSE, "yes")
 
 
-def is_loose(store: Store) -> bool:
-    return store.meta(f"{_LOOSE}:{store.project}") == "yes"
+def is_loose(room: DocumentsContext) -> bool:
+    return room.note(_LOOSE) == "yes"
 
 
-def relink(store: Store, specs: str, *, everything: bool) -> bool:
+def relink(room: DocumentsContext, specs: str, *, everything: bool) -> bool:
     """Resolve references anew — all, or only those not resolved yet — and rank again if that changed any link.
 
     Whether the ranks were computed anew."""
-    documents = store.documents.every()
+    documents = room.documents.every()
     known = {document.id: document for document in documents}
-    links = [link for link in store.documents.links() if everything or link.resolved is None]
+    links = [link for link in room.documents.links() if everything or link.resolved is None]
     changed = resolve_links(links, documents, specs)
-    with store.engine.write():
-        store.documents.resolve([link for link, before in zip(changed, links, strict=True) if link != before])
-        store.set_meta(f"{_LOOSE}:{store.project}", "no")
-        return _rank(store, sorted(known))
+    with room.writer.transaction():
+        room.documents.resolve([link for link, before in zip(changed, links, strict=True) if link != before])
+        room.put_note(_LOOSE, "no")
+        return _rank(room, sorted(known))
 
 
 def resolve_links(links: Sequence[DocumentLink], documents: Sequence[Document], specs: str) -> list[DocumentLink]:
@@ -238,13 +238,13 @@ def as_reference(link: DocumentLink) -> Reference:
     return Reference(link.target, _KINDS[link.kind], link.line)
 
 
-def _rank(store: Store, ids: Sequence[str]) -> bool:
-    edges = store.documents.edges()
+def _rank(room: DocumentsContext, ids: Sequence[str]) -> bool:
+    edges = room.documents.edges()
     stamp = sha256(repr((list(ids), edges)).encode()).hexdigest()
-    if store.meta(f"{_STAMP}:{store.project}") == stamp:
+    if room.note(_STAMP) == stamp:
         return False
     numbers = {id: number for number, id in enumerate(ids)}
     ranks = pagerank(len(ids), [(numbers[one], numbers[other]) for one, other in edges if other in numbers])
-    store.documents.put_ranks(dict(zip(ids, normalised(ranks), strict=True)))
-    store.set_meta(f"{_STAMP}:{store.project}", stamp)
+    room.documents.put_ranks(dict(zip(ids, normalised(ranks), strict=True)))
+    room.put_note(_STAMP, stamp)
     return True

@@ -17,10 +17,10 @@ from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
 from recollect.core.query import Candidate, Filter, Mode, Query
 from recollect.core.records import Memory
+from recollect.core.tokens import ESTIMATE
+from recollect.documents.context import DocumentsContext
 from recollect.recall.pack import pack
-from recollect.recall.reader import RetrievalContext, rank
 from recollect.recall.recipes import UNBOUNDED
-from recollect.store.store import Store
 
 DEFAULT_LIMIT = 10
 PER_DOCUMENT = 1
@@ -52,8 +52,7 @@ class Found:
 
 def search(
     text: str,
-    store: Store,
-    senses: RetrievalContext,
+    room: DocumentsContext,
     *,
     now: datetime,
     mode: str = "hybrid",
@@ -69,14 +68,14 @@ def search(
         raise InvalidField("limit", "at least one result, and one of each document")
     admitted: Iterable[str] = ()
     if label is not None or type is not None:
-        admitted = store.documents.placed(label=label, type=type)
+        admitted = room.documents.placed(label=label, type=type)
         if not admitted:
             return Found((), (f"no document is {' and '.join(one for one in (label, type) if one)}",))
     filter = Filter(kinds=frozenset({Kind.PASSAGE}), documents=frozenset(admitted))
     query = Query(text, k=_fetch_count(limit, per_document), filter=filter, mode=MODES[mode])
-    ranking = rank(query, senses, now=now)
-    blended, facts = _blend_candidates(ranking.candidates[: query.k], store, now)
-    packed = pack(_limit_per_document(blended, per_document), k=limit, budget=UNBOUNDED, tokenizer=senses.tokenizer)
+    ranking = room.reader.rank(query, plain=True)
+    blended, facts = _blend_candidates(ranking.candidates[: query.k], room, now)
+    packed = pack(_limit_per_document(blended, per_document), k=limit, budget=UNBOUNDED, tokenizer=ESTIMATE)
     matches = tuple(replace(facts[hit.id], reasons=hit.reasons) for hit in packed.hits)
     return Found(matches, (*ranking.notes, *packed.notes))
 
@@ -87,11 +86,11 @@ def _fetch_count(limit: int, per_document: int | None) -> int:
 
 
 def _blend_candidates(
-    candidates: Sequence[Candidate], store: Store, now: datetime
+    candidates: Sequence[Candidate], room: DocumentsContext, now: datetime
 ) -> tuple[list[Candidate], dict[MemoryId, Match]]:
     """The candidates of documents we know, by the blend of relevance, trust and rank; and what made each score."""
     ids = [id for one in candidates if (id := _document_of(one)) is not None]
-    documents, ranks = store.documents.by_ids(ids), store.documents.ranks(ids)
+    documents, ranks = room.documents.by_ids(ids), room.documents.ranks(ids)
     facts: dict[MemoryId, Match] = {}
     for one in candidates:
         document = documents.get(_document_of(one) or "")
@@ -135,14 +134,14 @@ def _limit_per_document(candidates: Sequence[Candidate], per_document: int | Non
 _CO_FOUND = 5  # documents of one answer that count as found together
 
 
-def note_use(matches: Sequence[Match], store: Store, at: datetime) -> None:
+def note_use(matches: Sequence[Match], room: DocumentsContext, at: datetime) -> None:
     """Count one access of each document and each pair of the first five. Not synced: a lost count harms nobody."""
     ids = list(dict.fromkeys(match.document.id for match in matches))
     if not ids:
         return
-    with store.engine.write(durable=False):
-        documents = store.documents.by_ids(ids)  # as they are now: others may have found them meanwhile
-        store.documents.put(
+    with room.writer.transaction(durable=False):
+        documents = room.documents.by_ids(ids)  # as they are now: others may have found them meanwhile
+        room.documents.put(
             [
                 replace(
                     document,
@@ -153,7 +152,7 @@ def note_use(matches: Sequence[Match], store: Store, at: datetime) -> None:
                 for document in documents.values()
             ]
         )
-        store.documents.count_pairs(combinations([id for id in ids[:_CO_FOUND] if id in documents], 2), at)
+        room.documents.count_pairs(combinations([id for id in ids[:_CO_FOUND] if id in documents], 2), at)
 
 
 # --- how far a document is trusted ----------------------------------------------------------------------------------

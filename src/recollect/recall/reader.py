@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from recollect.core.account import Account
     from recollect.core.links import Link
     from recollect.core.log import Entry
+    from recollect.store.tombstones import Tombstone
 
 
 class DenseScores(Meaning, Protocol):
@@ -382,6 +383,24 @@ class Reader:
         store = self._stores.project
         found = store.words.matching(read(Query(text)), self.check(filter), weights=PLAIN_COLUMNS, limit=limit)
         return store.memories.get_many([hit.id for hit in found]).memories
+
+    def passages(self, document: str) -> tuple[Memory, ...]:
+        """The passages of one document."""
+        return tuple(self._stores.project.memories.of_document(document))
+
+    def passage_documents(self) -> Mapping[str, str]:
+        """The document that each passage of the project was cut from."""
+        return self._stores.project.memories.cut_from(Filter(kinds=frozenset({Kind.PASSAGE})))
+
+    def repeats(self, ids: Sequence[str], *, minimum: float) -> Sequence[tuple[str, str, float]] | None:
+        """Which of `ids` come nearer than a cosine to one that stands before them; nothing without vectors."""
+        vectors = self._stores.project.vectors
+        space = vectors.active()
+        return None if space is None else vectors.repeats(space, list(ids), least=minimum)
+
+    def tombstones(self, fingerprints: Sequence[str]) -> Mapping[str, Tombstone]:
+        """Which statements people sent away for good."""
+        return self._stores.project.tombstones.find(list(fingerprints))
 
     def links_of(self, id: MemoryId) -> tuple[Link, ...]:
         """What a memory of the project points at: its evidence, its successor, its files."""

@@ -25,7 +25,7 @@ from recollect.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class DocumentChunks:
     """All passages of one document as it is now, in order. None at all: the document is gone."""
 
     document: str
@@ -45,7 +45,9 @@ class Kept:
     redacted: tuple[str, ...] = ()  # names of the secret rules that fired
 
 
-def replace_passages(cuts: Sequence[Cut], store: Store, hand: ActContext, *, identity: Identity) -> list[Kept]:
+def replace_passages(
+    cuts: Sequence[DocumentChunks], store: Store, hand: ActContext, *, identity: Identity
+) -> list[Kept]:
     """Replace the passages of each document by its cut: all of them or, on any error, none."""
     shaped = [_shaped(cut, store, hand, identity) for cut in cuts]
     with store.engine.write():
@@ -86,7 +88,7 @@ class _Plan:
     withheld: int
 
 
-def _plan(cut: Cut, passages: Sequence[Memory], store: Store) -> _Plan:
+def _plan(cut: DocumentChunks, passages: Sequence[Memory], store: Store) -> _Plan:
     """Pair what is there with what should be: the same words under the same heading are the same passage."""
     there: dict[tuple[object, ...], list[Memory]] = {}
     for memory in store.memories.of_document(cut.document):
@@ -133,7 +135,9 @@ def _brought_up(known: Memory, now: Memory) -> Memory:
     )
 
 
-def _shaped(cut: Cut, store: Store, hand: ActContext, identity: Identity) -> tuple[list[Memory], tuple[str, ...]]:
+def _shaped(
+    cut: DocumentChunks, store: Store, hand: ActContext, identity: Identity
+) -> tuple[list[Memory], tuple[str, ...]]:
     passages: list[Memory] = []
     fired: dict[str, None] = {}
     for draft in cut.drafts:

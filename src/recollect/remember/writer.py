@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from recollect.core.links import Link
     from recollect.core.log import Action
     from recollect.remember.forget import Forgotten
-    from recollect.remember.passages import Cut, Kept
+    from recollect.remember.passages import DocumentChunks, Kept
     from recollect.remember.undo import Undone
 
 AT_ONCE = 16  # memories that get their vectors as they are remembered; more are left to the chore
@@ -134,11 +134,18 @@ class Writer:
         draft = self._tie(correction(store.memories.get(found), content, why=why))
         return self._commit(store, [draft], actor=actor)[0]
 
-    def replace_passages(self, cuts: Sequence[Cut], *, why: str = "") -> list[Kept]:
-        """Replace the passages of each document by what it says now: all of them or, on any error, none."""
+    def replace_passages(self, documents: Sequence[DocumentChunks], *, act: ActContext | None = None) -> list[Kept]:
+        """Replace the passages of each document by what it says now: all of them or, on any error, none. `act` makes
+        several calls one act."""
         from recollect.remember.passages import replace_passages
 
-        return replace_passages(cuts, self._stores.project, self.act(why), identity=self.identity)
+        return replace_passages(documents, self._stores.project, act or self.act(), identity=self.identity)
+
+    def drop_passages(self, passages: Sequence[Memory], *, act: ActContext | None = None) -> dict[str, int]:
+        """Delete some passages whose documents stay; how many of each document."""
+        from recollect.remember.passages import drop_passages
+
+        return drop_passages(passages, self._stores.project, act or self.act())
 
     # --- acts on one memory ---------------------------------------------------------------------------------------
 

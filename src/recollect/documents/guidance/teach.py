@@ -17,7 +17,6 @@ from typing import Any
 from recollect.core.drafts import Draft
 from recollect.core.kinds import Kind
 from recollect.core.likeness import jaccard
-from recollect.core.ports import Identity
 from recollect.core.records import Memory, Span
 from recollect.core.scope import OPEN, Scope, Status
 from recollect.core.text import clean, excerpt, fingerprint, words
@@ -25,10 +24,8 @@ from recollect.documents.guidance.find import Gathered, Guidance
 from recollect.documents.guidance.statements import Statement, classify
 from recollect.files.walk import Skipped
 from recollect.privacy.scan import redact
-from recollect.remember import acts
-from recollect.remember.act import ActContext
-from recollect.remember.remember import remember
-from recollect.store.store import Store
+from recollect.recall.reader import Reader
+from recollect.remember.writer import Writer
 
 ALIKE = 0.6  # likeness from which a vanished statement and a new one are the same line, edited
 _SHARED = 0.2  # share of words below which two lines are not even compared
@@ -83,10 +80,9 @@ class _Wanted:
 
 def teach(
     found: Gathered,
-    store: Store,
-    hand: ActContext,
+    reader: Reader,
+    writer: Writer,
     *,
-    identity: Identity,
     root: Path,
     retire: bool = False,
     dry_run: bool = False,
@@ -94,17 +90,17 @@ def teach(
     """Bring the memories of some rules files in step with them; with `dry_run` only tell."""
     wanted = _list_statements(found.files)
     lesson = Lesson([one.path for one in found.files], skipped=found.skipped, dry_run=dry_run, retired=retire)
-    fresh = _select_new(wanted, store, lesson)
-    gone = _find_vanished(wanted, found.files, store)
+    fresh = _select_new(wanted, reader, lesson)
+    gone = _find_vanished(wanted, found.files, reader)
     pairs = _pair_editions(fresh, gone)
     drafts = [_draft(one, pairs.get(one.digest), root) for one in fresh]
     if not dry_run and (drafts or (retire and gone)):
-        with store.engine.write():
-            receipts = remember(drafts, store, now=hand.at, identity=identity, actor=hand.actor)
+        with writer.transaction():
+            receipts = writer.remember(drafts)
             _report(fresh, pairs, lesson, [(str(one.id), one.verdict == "same") for one in receipts], drafts)
             if retire:
                 for old in _left(gone, pairs):
-                    acts.expire(store, old.id, hand)
+                    writer.expire(old.id)
     else:
         _report(fresh, pairs, lesson, [(None, False)] * len(fresh), drafts)
     lesson.gone = [_as_taught(old) for old in _left(gone, pairs)]
@@ -129,10 +125,10 @@ def _list_statements(files: Iterable[Guidance]) -> list[_Wanted]:
     return list(wanted.values())
 
 
-def _select_new(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list[_Wanted]:
+def _select_new(wanted: Sequence[_Wanted], reader: Reader, lesson: Lesson) -> list[_Wanted]:
     """Those that are to be taught. Known ones are kept, those that people sent away are left out."""
-    known = _by_digest(store.memories.having("rule", [one.digest for one in wanted]))
-    tombs = store.tombstones.find([one.digest for one in wanted])
+    known = _by_digest(reader.having("rule", [one.digest for one in wanted]))
+    tombs = reader.tombstones([one.digest for one in wanted])
     fresh = []
     for one in wanted:
         memories = known.get(one.digest, [])
@@ -140,7 +136,7 @@ def _select_new(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list
             lesson.kept += 1
         elif one.digest in tombs:
             lesson.left_out.append(one.told("", why=f"{tombs[one.digest].reason} on {tombs[one.digest].at.date()}"))
-        elif closed := next((memory for memory in memories if _was_rejected(memory, store)), None):
+        elif closed := next((memory for memory in memories if _was_rejected(memory, reader)), None):
             lesson.left_out.append(one.told(closed.kind, id=closed.id, why=f"{closed.id} is {closed.status}"))
         else:
             lesson.redacted += one.secret
@@ -148,18 +144,18 @@ def _select_new(wanted: Sequence[_Wanted], store: Store, lesson: Lesson) -> list
     return fresh
 
 
-def _was_rejected(memory: Memory, store: Store) -> bool:
+def _was_rejected(memory: Memory, reader: Reader) -> bool:
     """Did a person close it? What faded, was retired or gave way to a later edition of its line may come back."""
     if memory.status is Status.SUPERSEDED and memory.superseded_by is not None:
-        later = store.memories.get_many([memory.superseded_by]).memories
+        later = reader.get_many([memory.superseded_by]).memories
         return not any("rule" in one.attributes for one in later)
     return memory.status is Status.REJECTED
 
 
-def _find_vanished(wanted: Sequence[_Wanted], files: Sequence[Guidance], store: Store) -> list[Memory]:
+def _find_vanished(wanted: Sequence[_Wanted], files: Sequence[Guidance], reader: Reader) -> list[Memory]:
     """Open memories of these files whose statement is in none of them any more."""
     here = {one.digest for one in wanted}
-    known = store.memories.having("rule_file", [one.path for one in files])
+    known = reader.having("rule_file", [one.path for one in files])
     return [memory for memory in known if memory.status in OPEN and memory.attributes.get("rule") not in here]
 
 
