@@ -20,6 +20,7 @@ from recollect.core.log import OLD_REPLICA, Change, next_stamp
 from recollect.remember.replay import rebuild
 from recollect.store.log import Log
 from recollect.store.open import open_store
+from recollect.store.sqlite.repair import salvage
 
 OLD_STORE = Path(__file__).with_name("schema-10.db.gz")  # written by the last release that had a ledger
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -184,6 +185,18 @@ def test_a_store_that_died_while_it_was_migrated_is_as_it_was(old: Path, monkeyp
         with pytest.raises(KeyboardInterrupt):
             recollect.open(old)
     assert read(old, "select * from ledger") == before
+    with recollect.open(old) as memory:
+        assert memory.store.log.verify() == []
+
+
+def test_a_damaged_older_store_keeps_its_entries_when_it_is_salvaged(old: Path) -> None:
+    before = read(old, "select number, hash from ledger order by number")
+    connection = apsw.Connection(str(old))
+    connection.execute("update memories set content = 'flipped' where seq = 3")  # no longer matches its checksum
+    connection.close()
+    report = salvage(old, Kinds())
+    assert len(report.lost) == 1
+    assert read(old, "select number, hash from log where replica = '' order by number") == before
     with recollect.open(old) as memory:
         assert memory.store.log.verify() == []
 

@@ -17,6 +17,7 @@ from recollect.core.kinds import Kinds
 from recollect.store.codec import from_row
 from recollect.store.memories import facets
 from recollect.store.migrate import migrate
+from recollect.store.migrations.steps import MIGRATIONS
 from recollect.store.observed import TABLES as OBSERVED
 from recollect.store.port import Row
 from recollect.store.sqlite import keywords, leaves
@@ -94,11 +95,24 @@ def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
     try:
         engine.settle()  # the log belongs to the store: what it says comes first
         engine.row("select count(*) from memories where seq < 0")
+        _upgrade(engine)
         return engine
     except StoreError:
         engine.close()
     _graft(copy, fresh)
     return SqliteEngine(copy)
+
+
+def _upgrade(engine: SqliteEngine) -> None:
+    """Bring the copy of an older store up to date, as far as the damage lets it: its tables are then those of today."""
+    for step in MIGRATIONS:
+        if step.number > engine.schema():
+            try:
+                with engine.write():
+                    step.apply(engine)
+                    engine.set_schema(step.number)
+            except (RecollectError, ValueError, TypeError):
+                return  # rows are still found in the pages
 
 
 def _graft(copy: Path, fresh: SqliteEngine) -> None:
