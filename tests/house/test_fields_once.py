@@ -8,11 +8,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import recollect
+from recollect.app import Recollect
 from recollect.core.decay import HalfLife
 from recollect.core.digest import checksum, row_checksum
 from recollect.core.drafts import Draft
@@ -77,6 +80,27 @@ def _drafted(name: str) -> Field:
     return next(field for field in DRAFTED if field.name == name)
 
 
+def test_what_the_public_verbs_take_is_what_the_table_says() -> None:
+    told = {field.name: _draft_type(field) for field in DRAFTED}
+    told |= {"attributes": "Mapping[str, Any] | None", "source": "Source | None", "again": told["override_tombstone"]}
+    asked = {name: annotation for name, annotation in _parameters(Recollect.remember).items() if name != "content"}
+    assert asked == {name: told[name] for name in asked}
+    edited = _parameters(Recollect.edit)
+    assert set(edited) - {"id", "why", "if_revision"} <= {field.name for field in FIELDS if field.edit}
+    for name in set(edited) & set(BY_NAME) - {"id"}:
+        words = {word.strip() for word in edited[name].split("|")} - {"Unset"}
+        assert words == {word.strip() for word in _edit_type(BY_NAME[name]).split("|")}, name
+
+
+def _parameters(verb: Any) -> dict[str, str]:
+    return {name: one.annotation for name, one in signature(verb).parameters.items() if name != "self"}
+
+
+def _edit_type(field: Field) -> str:
+    plain = DRAFT[field.form]
+    return f"{plain} | None" if field.optional else plain
+
+
 def test_the_columns_of_a_store_are_those_of_the_table(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", project="t") as memory:
         rows = memory.store.engine.rows("select name from pragma_table_info('memories')")
@@ -131,7 +155,6 @@ def test_the_table_loads_next_to_nothing() -> None:
 ALLOWED = {
     "core/fields.py": "the table",
     "core/summary.py": "the summary of a memory that hooks make, with fields of its own",
-    "store/sqlite/hook_reader.py": "its reader",
 }
 TYPED = {
     "Draft",
