@@ -36,7 +36,6 @@ from sets import DATA
 
 import recollect
 from recollect.agent.injection import SYSTEM_PROMPT, TELLABLE_KINDS, find_objection, render_block
-from recollect.agent.trust import set_level
 from recollect.app import Recollect
 from recollect.core.drafts import Draft
 from recollect.core.query import Filter
@@ -94,7 +93,7 @@ def filled(path: Path, count: int) -> None:
                 memory.remember_all(drafts)
                 drafts = []
         memory.remember_all(drafts)
-        set_level(memory.store, "standard")
+        memory.trust("standard")
         print(f"made {path.name}: {memory.count():,} memories", file=sys.stderr)
 
 
@@ -223,7 +222,7 @@ def replay(name: str, most: int | None) -> list[str]:
     warned: list[bool] = []
     known: set[str] = set()
     with tempfile.TemporaryDirectory() as folder, recollect.open(Path(folder) / ".recollect" / "memory.db") as memory:
-        set_level(memory.store, "standard")
+        memory.trust("standard")
         listed = sessions(name)[:most]
         for events in listed:
             lived = _lived(memory, events)

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.core.chores import quiet
-from recollect.core.errors import InvalidField, MemoryClosed, NothingToUndo, UnknownChoice
+from recollect.core.errors import InvalidField, MemoryClosed, NothingToUndo
 from recollect.core.fields import EDITABLE
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Order, Page, Query
 from recollect.core.records import Memory
@@ -31,7 +31,7 @@ from recollect.store.store import Store
 if TYPE_CHECKING:
     from recollect.agent.chat import Chats
     from recollect.agent.context import AgentContext
-    from recollect.agent.ingest import Trust
+    from recollect.agent.ingest import InjectionIngest, Trust
     from recollect.agent.session import AgentSession
     from recollect.code.api import Code
     from recollect.core.account import Account
@@ -71,6 +71,7 @@ class Rooms:
     dialogue: Callable[[], DialogueContext]
     observer: Callable[[], Observer]
     agent_context: Callable[[Observer], AgentContext]
+    injections: Callable[[], InjectionIngest]
     chats: Callable[[], Chats]
     chores: Callable[[Observer], Sequence[Chore]]
 
@@ -416,14 +417,10 @@ class Recollect:
 
     def trust(self, level: str | None = None) -> Trust:
         """How sure a memory must be before agents are told of it unasked; `level` chooses another one."""
-        from recollect.agent.ingest import choose_level, read_trust
-        from recollect.agent.trust import LEVELS
-
+        injections = self._rooms.injections()
         if level is not None:
-            if level not in LEVELS:
-                raise UnknownChoice("trust", level, LEVELS)
-            choose_level(self.store, level, self.writer.now())
-        return read_trust(self.store, self.writer.now())
+            injections.choose_level(level)
+        return injections.trust()
 
     @cached_property
     def agent_context(self) -> AgentContext:

@@ -29,6 +29,7 @@ from recollect.store.store import Store
 if TYPE_CHECKING:
     from recollect.agent.chat import Chats
     from recollect.agent.context import AgentContext
+    from recollect.agent.ingest import InjectionIngest
     from recollect.agent.methodology import Methodology
     from recollect.code.api import Code
     from recollect.core.drafts import Draft
@@ -149,10 +150,12 @@ def _rooms(
         finders = Pipeline(_finders(settings.names, governed))
         return DialogueContext(reader, writer, store.sessions, store.entities, finders=finders, model=governed)
 
-    def ingest() -> None:
-        from recollect.agent.ingest import ingest_injections
+    def injections() -> InjectionIngest:
+        from recollect.agent.ingest import InjectionIngest
+        from recollect.store.meta import Meta
 
-        ingest_injections(store, writer.act())
+        folder = None if store.engine.folder is None else os.fspath(store.engine.folder)
+        return InjectionIngest(writer, store.injections, Meta(store.engine), folder)
 
     def observer() -> Observer:
         from recollect.observer.api import Observer
@@ -168,7 +171,7 @@ def _rooms(
             cochanged=store.graph.cochanged,
             model=governed,
         )
-        return Observer(context, folder=store.engine.folder, ingest=ingest)
+        return Observer(context, folder=store.engine.folder, ingest=injections().ingest)
 
     def agent_context(observer: Observer) -> AgentContext:
         from recollect.agent.context import AgentContext
@@ -178,12 +181,9 @@ def _rooms(
         return AgentContext(
             reader,
             writer,
-            store.injections,
+            injections(),
             hook_reader=lambda: HookReader(store.engine.rows, store.engine.tokens, now=to_ms(writer.now())),
-            setting=store.meta,
-            ingest=ingest,
             methodology=_methodology(settings.methodology),
-            folder=None if store.engine.folder is None else os.fspath(store.engine.folder),
             root=root,
             observer=observer,
         )
@@ -194,8 +194,9 @@ def _rooms(
         dialogue=dialogue,
         observer=observer,
         agent_context=agent_context,
+        injections=injections,
         chats=lambda: _chats(store, reader, writer, dialogue(), settings, embedder, model),
-        chores=lambda observer: _chores(store, writer, dialogue(), embedder, observer.chores()),
+        chores=lambda observer: _chores(store, writer, dialogue(), injections(), embedder, observer.chores()),
     )
 
 
@@ -383,7 +384,12 @@ def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
 
 
 def _chores(
-    store: Store, writer: Writer, room: DialogueContext, embedder: Embedder | None, observed: list[Chore]
+    store: Store,
+    writer: Writer,
+    room: DialogueContext,
+    injections: InjectionIngest,
+    embedder: Embedder | None,
+    observed: list[Chore],
 ) -> list[Chore]:
     """Every chore there is, in the order they run."""
     from recollect.agent.ingest import SettleChore
@@ -399,7 +405,7 @@ def _chores(
         *observed,
         PruneChore(store, writer.clock, writer.identity),
         EvictChore(store, writer.clock),
-        SettleChore(store, writer.clock, writer.identity, writer.actor),
+        SettleChore(injections),
     ]
     if embedder is not None:
         from recollect.tend.vectors import VectorChore

@@ -11,7 +11,6 @@ import pytest
 
 import recollect
 from recollect.agent.session import AgentSession
-from recollect.agent.trust import level_of, set_level
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
 from recollect.interfaces.cli import main
@@ -136,7 +135,7 @@ def test_control_sessions_are_told_nothing_and_still_watched(kept: Recollect) ->
 
 
 def test_candidates_and_tainted_memories_never_arrive(kept: Recollect) -> None:
-    set_level(kept.store, "autonomous")
+    kept.trust("autonomous")
     kept.remember(
         "The vault port is 9911 as seen by the observer.", kind="gotcha", source="observer_inferred", files=["a.py"]
     )
@@ -255,11 +254,11 @@ def test_an_error_or_a_hang_reaches_no_host_and_gathers_no_threads(kept: Recolle
 
 
 def test_levels_are_stored_and_unknown_ones_refused(kept: Recollect) -> None:
-    assert level_of(kept.store) == "cautious"
-    set_level(kept.store, "confident")
+    assert kept.trust().level == "cautious"
+    kept.trust("confident")
     assert kept.agent("s").level == "confident"
     with pytest.raises(UnknownChoice):
-        set_level(kept.store, "reckless")
+        kept.trust("reckless")
 
 
 def test_trust_advances_when_people_confirm(kept: Recollect) -> None:
@@ -269,7 +268,7 @@ def test_trust_advances_when_people_confirm(kept: Recollect) -> None:
     kept.reject(ids[3])
     for number in range(3):
         kept.agent(f"s{number}", arm="full").end(Outcome.SUCCESS)
-    assert level_of(kept.store) == "standard"
+    assert kept.trust().level == "standard"
 
 
 def test_a_stage_and_a_piece_of_work_are_said_in_the_words_of_the_methodology(kept: Recollect) -> None:
@@ -325,7 +324,7 @@ def test_what_failed_in_earlier_sessions_is_foreseen_where_the_project_trusts_it
         id="x", session="now", step=1, call_id="x", tool="Bash", action=ActionType.RUN, subject="npm publish"
     )
     assert kept.agent("now", arm="full").before(about) == ""
-    set_level(kept.store, "standard")
+    kept.trust("standard")
     session = kept.agent("now", arm="full")
     warned = session.before(about)
     assert "forbidden: log in first" in warned.lower()
@@ -355,7 +354,7 @@ def test_files_that_earlier_sessions_point_to_are_named_if_they_are_there(kept: 
         _worked_on(kept, f"t{number}", f"translate chapter {number}", f"book/chapter{number}.md")
     prompt = "the checkout is slow again, make it faster"
     assert "shop/checkout.py" not in kept.agent("careful", arm="full").first_message(prompt)
-    set_level(kept.store, "standard")
+    kept.trust("standard")
     told = kept.agent("now", arm="full").first_message(prompt)
     assert "by earlier sessions:\n   shop/checkout.py (" in told
     assert "gone_checkout" not in told
@@ -381,4 +380,4 @@ def test_the_level_is_shown_and_chosen_at_the_command_line(kept: Recollect, caps
         None,
         0,
     )
-    assert level_of(kept.store) == "confident"
+    assert kept.trust().level == "confident"

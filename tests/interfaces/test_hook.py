@@ -19,7 +19,6 @@ import pytest
 import recollect
 from hook_process import LEAN, SOURCE, answer_and_modules
 from recollect.agent.hook_event import HookEvent
-from recollect.agent.ingest import ingest_injections
 from recollect.files.session_file import SessionFile
 from recollect.interfaces.cli import main as cli
 from recollect.interfaces.hook import HOSTS, main, run
@@ -182,8 +181,8 @@ def test_personal_memories_are_told_beside_the_projects(project: Path) -> None:
 def test_what_hooks_told_is_brought_into_the_store_once(project: Path) -> None:
     told("claude-code", read(project))
     with recollect.open(project) as memory:
-        assert ingest_injections(memory.store, memory.writer.act()) == 1
-        assert ingest_injections(memory.store, memory.writer.act()) == 0
+        assert memory._rooms.injections().ingest() == 1
+        assert memory._rooms.injections().ingest() == 0
         (one,) = memory.store.injections.of("s")
         assert memory.get(one.memory).access_count == 1
     assert told("claude-code", read(project, id="9")) == ""

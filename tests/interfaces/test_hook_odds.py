@@ -18,7 +18,6 @@ import recollect
 from hook_process import LEAN, answer_and_modules
 from recollect.agent.hook import Hook
 from recollect.agent.hook_event import HookEvent, look_at_disk
-from recollect.agent.trust import set_level
 from recollect.files.session_file import SessionFile
 from recollect.interfaces.hook import run
 from recollect.observer.events import ToolCall
@@ -43,7 +42,7 @@ UNREAD = "File has not been read yet. Read it first before writing to it."
 @pytest.fixture
 def project(hooked: Path) -> Path:
     with recollect.open(hooked, create=True) as memory:
-        set_level(memory.store, "standard")
+        memory.trust("standard")
     return hooked
 
 
@@ -164,7 +163,7 @@ def test_arms_that_are_not_interrupted_are_not_warned(burnt: Path, arm: str, mon
 
 def test_a_careful_project_is_not_warned_by_what_nobody_confirmed(burnt: Path) -> None:
     with recollect.open(burnt) as memory:
-        set_level(memory.store, "cautious")
+        memory.trust("cautious")
     assert lived(Talk(burnt, "now").edit("src/other.py", None)) == []
 
 

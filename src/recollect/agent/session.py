@@ -34,7 +34,6 @@ from recollect.agent.injection import (
 from recollect.agent.prefetch import MAX_NAMED, MAX_TOKENS_PER_FILE, list_pattern_files, load_files, name_likely_files
 from recollect.agent.recall_search import make_search, summarize
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
-from recollect.core.ids import MemoryId
 from recollect.core.payloads import WorkState, parse_payload
 from recollect.core.records import WorkUnit
 from recollect.core.scope import Phase
@@ -45,7 +44,6 @@ from recollect.observer.features import FeatureState
 from recollect.observer.watcher import SessionWatcher
 from recollect.privacy.fence import block, item, own_words
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.injections import Told
 
 _MAX_RECENT_CALLS = 12  # calls since the last step that are remembered
 _MAX_FAILED_CALLS = 32  # failed calls that are remembered until their result is asked about
@@ -61,16 +59,16 @@ class AgentSession:
         self._notes: deque[str] = deque(maxlen=_MAX_NOTES)
         self.session = session
         self.host = host
-        self.arm = choose_arm(arm or context.setting(ARM_META), session, context.reader.project)
-        self.level = known_level(context.setting(LEVEL_META))
+        self.arm = choose_arm(arm or context.injections.meta.get(ARM_META), session, context.reader.project)
+        self.level = known_level(context.injections.meta.get(LEVEL_META))
         self.watch, self._feature_state = self._start_watching()
         self.phase: Phase | None = None
         self.work_unit: WorkUnit | None = None
         self._began = self._now()
         self._record: SessionFile | SessionMemory = (
             SessionMemory()
-            if context.folder is None or context.writer.read_only
-            else SessionFile.of(context.folder, session, host=host)
+            if context.injections.folder is None or context.writer.read_only
+            else SessionFile.of(context.injections.folder, session, host=host)
         )
         self._said: dict[tuple[str, str], str] = {}  # what was answered at the beginning stays as it is
         self._steps = 0
@@ -260,7 +258,7 @@ class AgentSession:
     def _seed(self) -> None:
         """A session that is resumed after its file went knows from the store what it was told."""
         if not self._record.is_seeded:
-            earlier = self._context.injections.of(self.session)
+            earlier = self._context.injections.injections.of(self.session)
             self._record.seed([told.memory for told in earlier], self._now())
 
     def _claim(self, chosen: Sequence[MemorySummary], moment: str) -> list[MemorySummary]:
@@ -345,19 +343,21 @@ class AgentSession:
             observer.finish(self.watch)
 
     def _ingest(self, outcome: Outcome) -> None:
-        writer, injections = self._context.writer, self._context.injections
-        if writer.read_only:
+        injections = self._context.injections
+        if self._context.writer.read_only:
             return
-        with writer.transaction(durable=False):
-            injections.begin(self.session, host=self.host, arm=self.arm, at=from_ms(self._began))
-            told = [Told(memory, moment, from_ms(at)) for memory, moment, at in self._record.told()]
-            fresh = injections.note(self.session, told)
-            injections.end(self.session, outcome=str(outcome), at=writer.now())
-        writer.note_access([MemoryId(id) for id in fresh])
+        injections.record_session(
+            self.session,
+            host=self.host,
+            arm=self.arm,
+            began=from_ms(self._began),
+            told=self._record.told(),
+            outcome=str(outcome),
+        )
         if isinstance(self._record, SessionFile):
             self._record.mark_ingested()
             self._record.close()
-        self._context.ingest()
+        injections.ingest()
 
     def _start_watching(self) -> tuple[SessionWatcher, FeatureState]:
         """What watches the session, and where it stands; without what earlier ones taught when that cannot be had."""

@@ -6,10 +6,6 @@ and the highest level is never reached but by choice. Light to load: the hook re
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from recollect.store.store import Store
-
 CAUTIOUS, STANDARD, CONFIDENT, AUTONOMOUS = LEVELS = ("cautious", "standard", "confident", "autonomous")
 THRESHOLDS = {CAUTIOUS: 0.80, STANDARD: 0.65, CONFIDENT: 0.55, AUTONOMOUS: 0.45}
 LEVEL_META = "trust_level"  # where the store keeps it
@@ -63,17 +59,3 @@ def offered(level: str, record: Record) -> str | None:
     if record.flagged < _FLAGS or level == CAUTIOUS:
         return None
     return LEVELS[LEVELS.index(level) - 1]
-
-
-def level_of(store: Store) -> str:
-    return known_level(store.meta(LEVEL_META))
-
-
-def set_level(store: Store, level: str) -> None:
-    """Keep a level."""
-    if level not in THRESHOLDS:
-        from recollect.core.errors import UnknownChoice
-
-        raise UnknownChoice("trust level", level, LEVELS)
-    with store.engine.write():
-        store.set_meta(LEVEL_META, level)
