@@ -121,10 +121,10 @@ class Filter:
 
 
 def _texts(given: Texts, field: str) -> frozenset[str]:
+    if given is _NONE:
+        return _NONE
     if isinstance(given, str):
         return frozenset((str(given),))
-    if isinstance(given, frozenset) and not given:
-        return given
     if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
         raise InvalidField(field, f"expected a text or some texts, not {type(given).__name__}")
     texts = frozenset(given)
@@ -135,7 +135,8 @@ def _texts(given: Texts, field: str) -> frozenset[str]:
 
 
 def _words(words: type[Word], given: Texts, field: str) -> frozenset[Word]:
-    return frozenset(choose(words, text, field) for text in _texts(given, field))
+    texts = _texts(given, field)
+    return frozenset(choose(words, text, field) for text in texts) if texts else frozenset()
 
 
 def _moment(at: datetime | None, field: str) -> datetime | None:
