@@ -194,7 +194,7 @@ class Bench:
                 for start in range(0, rows, CHUNK):
                     texts = self.material.texts(min(CHUNK, rows - start), start)
                     memory.remember_all([recollect.Draft(t, kind="episode" if start else "fact") for t in texts])
-                memory.store.engine.settle()
+                memory.store.engine.checkpoint()
         return self._bases[rows]
 
     def copy(self, rows: int) -> Path:

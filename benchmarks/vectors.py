@@ -32,15 +32,11 @@ from numpy.typing import NDArray  # noqa: E402
 from recollect.core.query import Filter  # noqa: E402
 from recollect.store.filters import where  # noqa: E402
 from recollect.store.migrate import migrate  # noqa: E402
-from recollect.store.port import Engine  # noqa: E402
+from recollect.store.port import Engine, Space  # noqa: E402
 from recollect.store.sqlite import ivf  # noqa: E402
 from recollect.store.sqlite.codes import units  # noqa: E402
 from recollect.store.sqlite.engine import SqliteEngine  # noqa: E402
-from recollect.store.sqlite.vectors import (  # noqa: E402
-    SMALL,
-    Space,
-    Vectors,
-)
+from recollect.store.sqlite.vectors import SMALL, SqliteVectors  # noqa: E402
 
 Matrix = NDArray[np.float32]
 
@@ -109,19 +105,19 @@ def fill(engine: Engine, first: int, count: int) -> None:
         kind = "gotcha" if draw < 0.03 else "decision" if draw < 0.43 else "fact"
         rows.append((seq, _id(seq), kind, _TEXT.format(seq, seq), seq, f"{seq:032x}"))
         if chance.random() < 0.03:
-            tags.append(("tag", "rare", seq))
+            tags.append(("bench", "tag", "rare", seq))
     engine.execute_many(_MEMORY, rows)
-    engine.execute_many("insert into facets (facet, value, seq) values (?, ?, ?)", tags)
+    engine.execute_many("insert into facets (project, facet, value, seq) values (?, ?, ?, ?)", tags)
 
 
 def _id(seq: int) -> str:
     return f"mem_{seq:012d}"
 
 
-def opened(path: Path) -> tuple[Engine, Vectors]:
+def opened(path: Path) -> tuple[SqliteEngine, SqliteVectors]:
     engine = SqliteEngine(path)
     migrate(engine)
-    return engine, Vectors(engine, "bench")
+    return engine, SqliteVectors(engine, "bench")
 
 
 @dataclass(slots=True)
@@ -135,14 +131,14 @@ class Build:
     probes: int = 1
 
 
-def build(engine: Engine, vectors: Vectors, space: Space, matrix: Matrix, path: Path) -> tuple[Build, Matrix]:
+def build(engine: Engine, vectors: SqliteVectors, space: Space, matrix: Matrix, path: Path) -> tuple[Build, Matrix]:
     """Put everything, train when it is due; the figures, and the matrix that brute force searches."""
     made, means = Build(), np.empty_like(matrix)
     step = 2_000
     for start in range(0, len(matrix), step):
         with engine.write(durable=False):
             fill(engine, start + 1, len(matrix[start : start + step]))
-    engine.settle()
+    engine.checkpoint()
     bare = path.stat().st_size
     for start in range(0, len(matrix), step):
         both = views(matrix[start : start + step], start)
@@ -152,11 +148,11 @@ def build(engine: Engine, vectors: Vectors, space: Space, matrix: Matrix, path: 
         made.put += time.perf_counter() - began
     began = time.perf_counter()
     if vectors.due_for_training(space):
-        engine.settle()
+        engine.checkpoint()
         made.bytes = (path.stat().st_size - bare) / len(matrix)
         vectors.train(space)
     made.train = time.perf_counter() - began
-    engine.settle()
+    engine.checkpoint()
     made.bytes = made.bytes or (path.stat().st_size - bare) / len(matrix)
     serving = ivf.grids(engine, space.id)[0]
     centres = ivf.centroids(engine, serving, space.dims)
@@ -220,7 +216,7 @@ def arms(engine: Engine, n: int) -> Iterator[Arm]:
         yield Arm(name, filter, None if allowed.all() else allowed)
 
 
-def ask(vectors: Vectors, space: Space, matrix: Matrix, questions: Matrix, arm: Arm) -> str:
+def ask(vectors: SqliteVectors, space: Space, matrix: Matrix, questions: Matrix, arm: Arm) -> str:
     """One line: the times of the store and of brute force, the ratio of their work, and recall."""
     ours, theirs, found = Times(), Times(), 0
     order = random.Random(SEED)
@@ -245,7 +241,7 @@ def ask(vectors: Vectors, space: Space, matrix: Matrix, questions: Matrix, arm: 
     return f"{arm.name} | {ours} | {theirs} | {ratio} | {recall:.4f}"
 
 
-def single(engine: Engine, vectors: Vectors, space: Space, n: int, matrix: Matrix) -> tuple[Times, Times]:
+def single(engine: Engine, vectors: SqliteVectors, space: Space, n: int, matrix: Matrix) -> tuple[Times, Times]:
     """One vector put, and one removed, each in a durable transaction of its own."""
     with engine.write():
         fill(engine, n + 1, 50)
@@ -274,7 +270,7 @@ def first(path: Path, asked: Path) -> None:
     """What `cold` starts."""
     question = np.load(asked)
     began = time.perf_counter()
-    vectors = Vectors(SqliteEngine(path, read_only=True), "bench")
+    vectors = SqliteVectors(SqliteEngine(path, read_only=True), "bench")
     space = vectors.active()
     assert space is not None
     vectors.search(space, question, limit=K, filter=Filter())

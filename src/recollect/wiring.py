@@ -78,7 +78,7 @@ def open(
         read_only=read_only,
         project=project,
         name=lambda: _name_project(file),
-        patience=chosen.busy_timeout,
+        timeout=chosen.busy_timeout,
     )
     beside, trouble = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else (None, ())
     clock, who = clock or _now, actor or chosen.actor or _login()
@@ -134,14 +134,16 @@ def _rooms(
         from recollect.documents.context import DocumentsContext
         from recollect.store.meta import Meta
 
-        room = DocumentsContext(reader, writer, store.documents, Meta(store.engine))
+        room = DocumentsContext(reader, writer, store.documents, Meta(store.engine, store.project))
         return Docs(room, folder=store.engine.folder, settings=settings.documents, model=model_for("documents"))
 
     def code() -> Code:
         from recollect.code.api import Code
         from recollect.store.meta import Meta
 
-        return Code(store.graph, reader, writer, meta=Meta(store.engine), root=root, model=model_for("code"))
+        return Code(
+            store.graph, reader, writer, meta=Meta(store.engine, store.project), root=root, model=model_for("code")
+        )
 
     def dialogue() -> DialogueContext:
         from recollect.dialogue.context import DialogueContext
@@ -155,13 +157,13 @@ def _rooms(
         from recollect.store.meta import Meta
 
         folder = None if store.engine.folder is None else os.fspath(store.engine.folder)
-        return InjectionIngest(writer, store.injections, Meta(store.engine), folder)
+        return InjectionIngest(writer, store.injections, Meta(store.engine, store.project), folder)
 
     def observer() -> Observer:
         from recollect.observer.api import Observer
         from recollect.observer.context import ObserverContext, Snapshots
 
-        own = store.project == (store.meta("project") or "default")  # a hook reads the project its store belongs to
+        own = store.project == store.file_project  # a hook reads the project its store belongs to
         context = ObserverContext(
             reader,
             writer,
@@ -182,7 +184,7 @@ def _rooms(
             reader,
             writer,
             injections(),
-            hook_reader=lambda: HookReader(store.engine.rows, store.engine.tokens, now=to_ms(writer.now())),
+            hook_reader=lambda: HookReader(store.engine.rows, store.engine.keywords.tokens, now=to_ms(writer.now())),
             methodology=_methodology(settings.methodology),
             root=root,
             observer=observer,
@@ -428,7 +430,7 @@ def _embedder(setting: str, store: Store, clock: Clock) -> tuple[Embedder | None
     choice = choose_embedder(setting, Environment(models_folder(home)))
     if choice.embedder is None:
         return None, choice.notes if setting != "auto" else ()
-    return CachedEmbedder(choice.embedder, EmbeddingCache(store.engine, clock)), choice.notes
+    return CachedEmbedder(choice.embedder, EmbeddingCache(store.engine, store.project, clock)), choice.notes
 
 
 def _reranker(setting: str) -> tuple[Reranker | None, tuple[str, ...]]:

@@ -75,7 +75,7 @@ def test_a_secret_in_source_code_is_redacted_in_its_passage(indexed: Recollect, 
     (hit,) = [one for one in indexed.code.search("token") if one.memory.files == ("conf.py",)]
     assert token not in hit.memory.content
     assert "[secret:" in hit.memory.content
-    assert not indexed.store.engine.holds(token)
+    assert not indexed.store.engine.contains_bytes(token)
 
 
 def test_unchanged_passages_keep_their_rows_when_lines_move(indexed: Recollect, tree: Tree) -> None:

@@ -136,7 +136,7 @@ def test_a_name_is_forgotten_with_the_last_memory_that_mentions_it(tmp_path: Pat
         memory.forget(two)
         assert names(memory) == []
         assert check(memory.store).ok
-        assert not memory.store.engine.holds("Zebulon")
+        assert not memory.store.engine.contains_bytes("Zebulon")
 
 
 def test_a_damaged_entity_is_found_by_check(memory: Recollect) -> None:

@@ -243,7 +243,9 @@ def test_ranks_follow_the_links_and_are_not_computed_without_need(memory: Recoll
     from recollect.documents.links import relink
     from recollect.store.meta import Meta
 
-    room = DocumentsContext(memory.reader, memory.writer, memory.store.documents, Meta(memory.store.engine))
+    room = DocumentsContext(
+        memory.reader, memory.writer, memory.store.documents, Meta(memory.store.engine, memory.store.project)
+    )
 
     memory.docs.index()
     ids = {one.path: one.id for one in memory.docs.list()}
@@ -270,8 +272,8 @@ def test_a_run_that_was_cut_short_is_linked_by_the_next(memory: Recollect, root:
     ids = {one.path: one.id for one in memory.docs.list()}
     with memory.store.engine.write():
         memory.store.documents.put_ranks({})
-        memory.store.set_meta("documents.network:test", "nothing")
-        memory.store.set_meta("documents.loose:test", "yes")
+        memory.store.set_meta("documents.network", "nothing")
+        memory.store.set_meta("documents.loose", "yes")
     assert memory.docs.index().unchanged == 3
     assert memory.store.documents.ranks(ids.values())[ids["docs/guide.md"]] == 1.0
 

@@ -183,7 +183,9 @@ def test_what_a_reranker_read_comes_before_what_it_did_not(memory: Recollect) ->
         reranker=FunctionReranker(prefers_storks),
     )
     reader = Reader(StorePair(memory.store), lambda: context, clock=memory.writer.clock)
-    room = DocumentsContext(reader, memory.writer, memory.store.documents, Meta(memory.store.engine))
+    room = DocumentsContext(
+        reader, memory.writer, memory.store.documents, Meta(memory.store.engine, memory.store.project)
+    )
     found = search("heron", room, now=memory.writer.clock())
     assert found.matches[0].document.path == "docs/stork.md"
     assert found.matches[0].relevance == 0.9

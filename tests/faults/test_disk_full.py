@@ -272,7 +272,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 rng = random.Random(int(sys.argv[2]))
 memory = recollect.open(sys.argv[1])
 memory.remember(words(rng))
-memory.store.engine.settle()
+memory.store.engine.checkpoint()
 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, hard))
 kept, met = {id: row for id, row in state(memory).items()}, None

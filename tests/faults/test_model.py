@@ -342,7 +342,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def settle(self) -> None:
-        assert self.memory.store.engine.settle()
+        assert self.memory.store.engine.checkpoint()
 
     @invariant()
     def the_memory_says_what_the_model_says(self) -> None:

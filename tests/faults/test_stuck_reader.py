@@ -82,7 +82,7 @@ def test_the_log_that_a_stuck_reader_made_grow_shrinks_when_the_reader_ends(quic
             memory.remember(words(rng))
         after = _log(path)
         assert after <= _KEPT_LOG + 2**20 <= _MOST_LOG
-        assert memory.store.engine.settle()
+        assert memory.store.engine.checkpoint()
         assert _log(path) == 0
         assert len(assert_sound(memory)) == 1 + written + 3
     report(f"log beside a stuck reader: {peak / 2**20:.0f} MB, after it ended: {after / 2**20:.1f} MB, settled: 0")
@@ -100,7 +100,7 @@ def test_settling_beside_a_stuck_reader_says_that_it_has_to_wait_and_finishes_la
             assert len(memory.list().memories) == 4
             assert _log(path) > 0
             assert _end(reader) == 5
-        assert memory.store.engine.settle()
+        assert memory.store.engine.checkpoint()
         assert _log(path) == 0
         assert len(assert_sound(memory)) == 4
     report(f"forgetting beside a stuck reader took {waited:.1f} s, all that time under the lock")

@@ -42,7 +42,7 @@ def _store_with_log(folder: Path, seed: int) -> tuple[bytes, bytes, list[State]]
     path = folder / "memory.db"
     with recollect.open(path) as memory:
         memory.remember_all([Draft(words(rng)) for _ in range(4)])
-        assert memory.store.engine.settle()
+        assert memory.store.engine.checkpoint()
         states = [state(memory)]
         for _ in range(_ACTS):
             here = [one.id for one in memory.list(limit=1_000).memories]

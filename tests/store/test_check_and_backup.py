@@ -57,7 +57,7 @@ def test_a_sound_store_has_no_findings(path: Path) -> None:
         ("delete from log where number = 5", "log"),
         ("delete from log where number = (select max(number) from log)", "log"),
         ("delete from facets where seq = 3", "facets"),
-        ("insert into facets values ('tag', 'ghost', 3)", "facets"),
+        ("insert into facets values ('p', 'tag', 'ghost', 3)", "facets"),
         ("delete from memories where seq = 9", "keywords"),
         ("insert into keywords (rowid, body, names, context) values (999, 'ghost', '', '')", "keywords"),
     ],

@@ -35,9 +35,9 @@ def tamper(path: Path, statement: str) -> None:
     [
         ("update documents set confidence = 0.5 where path = 'a.md'", "documents"),
         ("update document_pairs set count = 99", "documents"),
-        ("insert into document_links values ('doc_ghost', 'x', 'link', 1, null)", "graph"),
+        ("insert into document_links values ('p', 'doc_ghost', 1, 'x', 'link', 1, null)", "graph"),
         ("update document_links set resolved = 'doc_ghost' where resolved is not null", "graph"),
-        ("insert into document_ranks values ('doc_ghost', 0.5)", "graph"),
+        ("insert into document_ranks values ('p', 'doc_ghost', 0.5)", "graph"),
     ],
 )
 def test_every_tampering_with_documents_is_found(path: Path, statement: str, area: str) -> None:
@@ -59,7 +59,7 @@ def test_a_damaged_pair_is_refused(path: Path) -> None:
 
 
 def test_rebuilding_sweeps_strays_of_the_graph(path: Path) -> None:
-    tamper(path, "insert into document_ranks values ('doc_ghost', 0.5)")
+    tamper(path, "insert into document_ranks values ('p', 'doc_ghost', 0.5)")
     with recollect.open(path) as memory:
         rebuild(memory.store)
         assert check(memory.store).ok

@@ -12,8 +12,7 @@ import recollect
 from recollect.core.kinds import Kinds
 from recollect.core.turns import Call, Turn
 from recollect.store.check import check
-from recollect.store.migrate import census, migrate
-from recollect.store.migrations.steps import MIGRATIONS
+from recollect.store.migrate import census, every_step, migrate
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.repair import salvage
 from recollect.store.store import Store
@@ -122,8 +121,9 @@ def test_the_census_of_a_migration_counts_turns(store: Store) -> None:
 
 def test_an_older_store_gains_the_tables_with_a_backup_first(tmp_path: Path) -> None:
     engine = SqliteEngine(tmp_path / "m.db")
-    before = next(place for place, step in enumerate(MIGRATIONS) if step.name == "turns")
-    migrate(engine, MIGRATIONS[:before])
+    steps = every_step(engine)
+    before = next(place for place, step in enumerate(steps) if step.name == "turns")
+    migrate(engine, steps[:before])
     engine.close()
     with recollect.open(tmp_path / "m.db", project="p") as memory:
         memory.store.turns.put(turn())

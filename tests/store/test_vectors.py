@@ -20,9 +20,10 @@ from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.store.migrate import migrate
 from recollect.store.open import open_store
+from recollect.store.port import Space
 from recollect.store.sqlite import ivf
 from recollect.store.sqlite.engine import SqliteEngine
-from recollect.store.sqlite.vectors import Space, Vectors
+from recollect.store.sqlite.vectors import SqliteVectors
 from recollect.store.store import Store
 
 np = pytest.importorskip("numpy")
@@ -36,7 +37,7 @@ class Shelf:
     """A store with vectors, and the rows brute force compares it with."""
 
     engine: SqliteEngine
-    vectors: Vectors
+    vectors: SqliteVectors
     space: Space
     rows: Any
 
@@ -67,7 +68,7 @@ def memories(engine: SqliteEngine, seqs: Sequence[int], kinds: Sequence[str] = (
 def opened(path: Path | None, dims: int = DIMS) -> Shelf:
     engine = SqliteEngine(path)
     migrate(engine)
-    vectors = Vectors(engine, "p")
+    vectors = SqliteVectors(engine, "p")
     return Shelf(engine, vectors, vectors.activate(vectors.begin("one", dims, AT)), None)
 
 
@@ -155,7 +156,7 @@ def test_a_filter_lets_through_exactly_its_own_however_few(shelf: Shelf, trained
     if trained:
         shelf.vectors.train(shelf.space)
     with shelf.engine.write():
-        shelf.engine.execute_many("insert into facets values ('tag', 'rare', ?)", [(7,), (70,), (700,)])
+        shelf.engine.execute_many("insert into facets values ('p', 'tag', 'rare', ?)", [(7,), (70,), (700,)])
     of = np.array([kinds[(row + 1) % 100] for row in range(3_000)])
     queries = rows[3_000:]
     for kind in ("gotcha", "decision"):
@@ -411,7 +412,7 @@ def test_training_cut_off_in_any_transaction_leaves_answers_and_is_finished_late
             return engine.write(durable=durable)
 
     with pytest.raises(StopError):
-        Vectors(Cut(), "p").train(shelf.space)
+        SqliteVectors(Cut(), "p").train(shelf.space)
     assert recall(shelf, rows[4_400:], 10) >= 0.98
     shelf.vectors.put(shelf.space, [("m2000", rows[4_450], "edited")])
     shelf.vectors.remove(["m3000"])
@@ -430,9 +431,9 @@ _TRAINER = """
     from pathlib import Path
     from recollect.store.sqlite.engine import SqliteEngine
     from recollect.store.sqlite.vector_upkeep import Training
-    from recollect.store.sqlite.vectors import Vectors
+    from recollect.store.sqlite.vectors import SqliteVectors
 
-    vectors = Vectors(SqliteEngine(Path(sys.argv[1])), "p")
+    vectors = SqliteVectors(SqliteEngine(Path(sys.argv[1])), "p")
     training = Training(vectors)
     fill = training._fill
     training._fill = lambda *given: (print("filling", flush=True), fill(*given))
@@ -539,7 +540,7 @@ def test_a_store_of_real_memories_is_migrated_and_keeps_them(path: Path) -> None
         kept = memory.remember("Basalt is dark.")
     store: Store = open_store(path, Kinds())
     migrate(store.engine)
-    vectors = Vectors(store.engine, store.project)
+    vectors = SqliteVectors(store.engine, store.project)
     space = vectors.begin("one", DIMS, AT)
     assert vectors.missing(space, 5) == [kept.id]
     assert store.memories.get(kept.id).content == "Basalt is dark."

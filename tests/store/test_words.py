@@ -9,7 +9,8 @@ from recollect.app import Recollect
 from recollect.core.query import Query, Reading
 from recollect.recall.question import read
 from recollect.recall.recipes import PLAIN_COLUMNS
-from recollect.store.sqlite.keywords import Limits
+from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.sqlite.keywords import Limits, SqliteKeywords
 from recollect.store.words import Words
 
 TIGHT = Limits(small=0, gathered=6, counted=30, exact=0, stripe=40, telling=5)
@@ -19,8 +20,14 @@ def reading(text: str) -> Reading:
     return read(Query(text))
 
 
+def words_of(memory: Recollect, limits: Limits) -> Words:
+    engine = memory.store.engine
+    assert isinstance(engine, SqliteEngine)
+    return Words(engine, memory.store.project, SqliteKeywords(engine, limits))
+
+
 def found(memory: Recollect, text: str, *, limits: Limits = TIGHT, limit: int = 3, **filters: object) -> list[str]:
-    words = Words(memory.store.engine, memory.store.project, limits)
+    words = words_of(memory, limits)
     filter = Filter(**filters)  # type: ignore[arg-type]
     best = words.matching(reading(text), filter, weights=PLAIN_COLUMNS, limit=limit)
     return [one.content for one in memory.store.memories.get_many([one.id for one in best]).memories]
@@ -81,14 +88,14 @@ def test_a_word_that_nobody_said_finds_nothing(quarry: Recollect) -> None:
 
 
 def test_a_frequent_word_is_counted_from_a_part_of_the_rows(quarry: Recollect) -> None:
-    counts, size = Words(quarry.store.engine, quarry.store.project, TIGHT).frequencies(["number", "zircon"])
+    counts, size = words_of(quarry, TIGHT).frequencies(["number", "zircon"])
     assert size == 252
     assert counts["number"] == pytest.approx(250, rel=0.1)
     assert counts["zircon"] == 2
 
 
 def test_counts_follow_the_store(quarry: Recollect) -> None:
-    words = Words(quarry.store.engine, quarry.store.project, TIGHT)
+    words = words_of(quarry, TIGHT)
     assert words.frequencies(["obsidian"]) == ({}, 252)
     quarry.remember("obsidian is glass")
     assert words.frequencies(["obsidian"]) == ({"obsidian": 1}, 253)

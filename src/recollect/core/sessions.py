@@ -18,7 +18,7 @@ class Session:
     seen_at: datetime  # when its first message arrived
     last_at: datetime  # the latest event time in it
     episodes: int
-    cursor: int = 0  # position of the last episode whose facts were drawn
+    cursor: int = 0  # ordinal of the last episode whose facts were drawn
     queued_at: datetime | None = None
     consolidated_at: datetime | None = None
 

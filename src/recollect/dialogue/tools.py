@@ -240,7 +240,7 @@ class _ConsolidatorTools:
     def mark_session_consolidated(self, session: str) -> Mapping[str, Any]:
         known, sessions = self._session(session), self._room.sessions
         with self._room.writer.transaction():
-            sessions.advance(known, to=sessions.last_position(known.id))
+            sessions.advance(known, to=sessions.last_ordinal(known.id))
             done = sessions.finish(known.id, at=self._room.writer.now())
         return {"consolidated": done or known.consolidated_at is not None}
 

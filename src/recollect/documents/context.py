@@ -21,7 +21,7 @@ class DocumentsContext:
 
     def note(self, name: str) -> str | None:
         """What the room noted about this project."""
-        return self.meta.get(f"{name}:{self.writer.project}")
+        return self.meta.get(name)
 
     def put_note(self, name: str, value: str) -> None:
-        self.meta.put(f"{name}:{self.writer.project}", value)
+        self.meta.put(name, value)

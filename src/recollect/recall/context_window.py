@@ -12,8 +12,8 @@ from recollect.recall.evidence import REACH, ContextWindow, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
 from recollect.recall.recipes import NEIGHBOUR_LEADERS, NEIGHBOUR_STEPS, TYPICAL_WORDS, WISHES_LIMIT, WISHES_SCREENED
 from recollect.store.memories import Nearby
+from recollect.store.port import Tokens
 from recollect.store.store import Store
-from recollect.store.words import Cut
 
 _WISH_WORDS = ("always", "never", "prefer", "rather", "insist", "prioritize", "from now on", "whenever I ask")
 
@@ -72,7 +72,7 @@ def read_windows(
     others = {said.id: _spoken(said.role, said.content) for said in near if said.id not in own}
     hint = _hint(asked.words)
     telling = {id: text for id, text in others.items() if hint(text)}
-    cuts = dict(zip([*own, *telling], store.words.cuts([*own.values(), *telling.values()]), strict=True))
+    cuts = dict(zip([*own, *telling], store.words.known_tokens([*own.values(), *telling.values()]), strict=True))
     words = frozenset(asked.words)
     bit = {word: 1 << index for index, word in enumerate(asked.words)}
     turns = {id: Turn(0, _NO_COUNTS, text.count(" ") + 1) for id, text in others.items() if id not in telling}
@@ -98,7 +98,7 @@ def _hint(words: Sequence[str]) -> Callable[[str], bool]:
 _SHORT = 3  # letters of a word that is its own stem
 
 
-def _turn(cut: Cut, words: frozenset[str], bit: Mapping[str, int]) -> Turn:
+def _turn(cut: Tokens, words: frozenset[str], bit: Mapping[str, int]) -> Turn:
     held = words.intersection(cut)
     if not held:
         return Turn(0, _NO_COUNTS, len(cut))
@@ -109,7 +109,7 @@ _NO_COUNTS: Mapping[str, int] = {}
 
 
 def _among(
-    one: Candidate, near: Nearby, turns: Mapping[str, Turn], own: Cut, asked: Terms, whole: bool
+    one: Candidate, near: Nearby, turns: Mapping[str, Turn], own: Tokens, asked: Terms, whole: bool
 ) -> ContextWindow:
     mine = turns[one.id]
     rings, around, asks_before, opens = [mine.bits], {0: mine}, False, False

@@ -55,7 +55,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgo
                 changes.bury("forget", tombstone_key(memory.fingerprint, memory.user), "forgotten")
             changes.write()
 
-    store.engine.insist(act)
+    store.engine.retry_with_reserve(act)
     try:
         clean = _scrub(store, named, texts)
     except StoreError as error:  # it is forgotten all the same; the next one tries again
@@ -92,12 +92,12 @@ def _scrub(store: Store, memories: Sequence[Memory], texts: Mapping[MemoryId, li
     """Empty cache and log, and rewrite the file when splitting a page once left a copy of a text in a gap. False when
     the log could not be emptied."""
     empty(store.engine)
-    settled = store.engine.settle()
+    settled = store.engine.checkpoint()
     said_elsewhere = store.memories.by_fingerprint([one.fingerprint for one in memories])
     gone = [text for one in memories if one.fingerprint not in said_elsewhere for text in texts[one.id]]
-    if any(store.engine.holds(text[:_TRACE]) for text in gone):
-        store.engine.rewrite()
-        settled = store.engine.settle()
+    if any(store.engine.contains_bytes(text[:_TRACE]) for text in gone):
+        store.engine.vacuum()
+        settled = store.engine.checkpoint()
     return settled
 
 

@@ -6,7 +6,6 @@ empties it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
@@ -23,12 +22,12 @@ _STEP = 500  # keys looked up in one statement
 class EmbeddingCache:
     """Bytes by key. In a store that cannot be written it answers and keeps nothing."""
 
-    def __init__(self, engine: Engine, clock: Clock, *, most: int = MOST) -> None:
-        self._engine, self._clock, self._most = engine, clock, most
+    def __init__(self, engine: Engine, project: str, clock: Clock, *, most: int = MOST) -> None:
+        self._engine, self._project, self._clock, self._most = engine, project, clock, most
 
     _GET = """
         select key, vector, checksum from embedding_cache
-         where key in (select value from json_each(:keys)) and at > :oldest
+         where project = :project and key = any(:keys) and at > :oldest
     """
 
     def get_many(self, keys: Sequence[str]) -> Mapping[str, bytes]:
@@ -36,42 +35,50 @@ class EmbeddingCache:
         oldest = _oldest(self._clock())
         found: dict[str, bytes] = {}
         for start in range(0, len(keys), _STEP):
-            params = {"keys": json.dumps(list(keys[start : start + _STEP])), "oldest": oldest}
+            params = {"project": self._project, "keys": list(keys[start : start + _STEP]), "oldest": oldest}
             rows = self._engine.rows(self._GET, params)
             found.update({key: vector for key, vector, sum in rows if _checksum(key, vector) == sum})
         return found
 
-    _PUT = "insert or replace into embedding_cache (key, vector, at, checksum) values (?, ?, ?, ?)"
-    _TRIM = "delete from embedding_cache where number <= (select max(number) from embedding_cache) - :most"
+    _REPLACE = "delete from embedding_cache where project = :project and key = any(:keys)"
+    _PUT = "insert into embedding_cache (project, key, vector, at, checksum) values (?, ?, ?, ?, ?)"
+    _TRIM = """
+        delete from embedding_cache where project = :project and number <= (
+            select number from embedding_cache where project = :project order by number desc limit 1 offset :most)
+    """
 
     def put_many(self, items: Mapping[str, bytes]) -> None:
         """Keep these, and of all only the newest. Not synced: losing them in a power cut costs a little time."""
         if self._engine.read_only or not items:
             return
         at = to_ms(self._clock())
-        rows = [(key, vector, at, _checksum(key, vector)) for key, vector in list(items.items())[-self._most :]]
+        rows = [
+            (self._project, key, vector, at, _checksum(key, vector))
+            for key, vector in list(items.items())[-self._most :]
+        ]
         with self._engine.write(durable=False):
+            self._engine.execute(self._REPLACE, {"project": self._project, "keys": [row[1] for row in rows]})
             self._engine.execute_many(self._PUT, rows)
-            self._engine.execute(self._TRIM, {"most": self._most})
+            self._engine.execute(self._TRIM, {"project": self._project, "most": self._most})
 
-    _EVICT = "delete from embedding_cache where at <= :oldest"
+    _EVICT = "delete from embedding_cache where project = :project and at <= :oldest"
 
     def evict(self) -> int:
         """Remove what has expired; how many entries that were."""
         with self._engine.write(durable=False):
-            return self._engine.execute(self._EVICT, {"oldest": _oldest(self._clock())})
+            return self._engine.execute(self._EVICT, {"project": self._project, "oldest": _oldest(self._clock())})
 
-    _EXPIRED = "select count(*) from embedding_cache where at <= :oldest"
+    _EXPIRED = "select count(*) from embedding_cache where project = :project and at <= :oldest"
 
     def expired(self) -> int:
         """How many entries are too old to be used."""
-        row = self._engine.row(self._EXPIRED, {"oldest": _oldest(self._clock())})
+        row = self._engine.row(self._EXPIRED, {"project": self._project, "oldest": _oldest(self._clock())})
         return int(row[0]) if row else 0
 
-    _COUNT = "select count(*) from embedding_cache"
+    _COUNT = "select count(*) from embedding_cache where project = :project"
 
     def count(self) -> int:
-        row = self._engine.row(self._COUNT)
+        row = self._engine.row(self._COUNT, {"project": self._project})
         return int(row[0]) if row else 0
 
 

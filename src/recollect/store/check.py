@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from recollect.core.errors import RecollectError, StoreDamaged
 from recollect.store.memories import facets
-from recollect.store.meta import Meta
-from recollect.store.sqlite import keywords
+from recollect.store.meta import FILE, Meta
 from recollect.store.store import Store
 
 Progress = Callable[[str, int], None]
@@ -75,12 +74,8 @@ def _guarded(area: str, look: Look, store: Store, report: CheckReport, progress:
 
 
 def _file(store: Store, report: CheckReport, progress: Progress) -> None:
-    with store.engine.read():
-        store.engine.rows("select rowid from keywords limit 1")  # lets FTS5 notice what other connections wrote
-        found = store.engine.rows("pragma integrity_check(20)")
-    for row in found:
-        if row[0] != "ok":
-            report.findings.append(Finding("file", row[0], projection="keywords" in row[0]))
+    for fault in store.engine.check_structure():
+        report.findings.append(Finding("file", fault, projection="keywords" in fault))
 
 
 def _rows(store: Store, report: CheckReport, progress: Progress) -> None:
@@ -94,7 +89,7 @@ def _rows(store: Store, report: CheckReport, progress: Progress) -> None:
 def _links(store: Store, report: CheckReport, progress: Progress) -> None:
     report.findings += [Finding("links", f"a link of {id} is damaged") for id in store.links.damaged()]
     report.findings += [Finding("tombstones", f"{id} is damaged") for id in store.tombstones.damaged()]
-    report.findings += [Finding("meta", f"{name} is damaged") for name in Meta(store.engine).damaged()]
+    report.findings += [Finding("meta", f"{name} is damaged") for name in Meta(store.engine, FILE).damaged()]
 
 
 def _documents(store: Store, report: CheckReport, progress: Progress) -> None:
@@ -131,24 +126,24 @@ def _keywords(store: Store, report: CheckReport, progress: Progress) -> None:
         return
     try:
         with store.engine.write(durable=False):
-            keywords.verify(store.engine)
+            store.engine.keywords.verify()
     except StoreDamaged:
         report.findings.append(Finding("keywords", "the keyword index differs from the rows", projection=True))
 
 
-_FACETS = "select facet, value, seq from facets order by seq, facet, value"
+_FACETS = "select project, facet, value, seq from facets"
 _SEQS = "select id, seq from memories"
 
 
 def _facets(store: Store, report: CheckReport, progress: Progress) -> None:
     seqs: dict[str, int] = {row[0]: row[1] for row in store.engine.rows(_SEQS)}
     wanted = {
-        (facet, value, seqs[memory.id])
+        (memory.project, facet, value, seqs[memory.id])
         for page in store.memories.every()
         for memory in page.memories
         for facet, value in facets(memory)
     }
-    if wanted != {(facet, value, seq) for facet, value, seq in store.engine.rows(_FACETS)}:
+    if wanted != set(store.engine.rows(_FACETS)):
         report.findings.append(Finding("facets", "the facets differ from the rows", projection=True))
 
 

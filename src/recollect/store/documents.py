@@ -47,11 +47,11 @@ class Documents:
         return [self._checked(row) for row in self._engine.rows(self._EVERY, {"project": self._project})]
 
     _BY_IDS = f"""
-        select {_NAMES}, checksum from documents where id in (select value from json_each(:ids)) order by path
+        select {_NAMES}, checksum from documents where id = any(:ids) and project = :project order by path
     """
 
     def by_ids(self, ids: Iterable[str]) -> dict[str, Document]:
-        rows = self._engine.rows(self._BY_IDS, {"ids": json.dumps(sorted(set(ids)))})
+        rows = self._engine.rows(self._BY_IDS, {"ids": sorted(set(ids)), "project": self._project})
         return {row[0]: self._checked(row) for row in rows}
 
     _BY_PATH = f"select {_NAMES}, checksum from documents where project = :project and path = :path"
@@ -62,8 +62,8 @@ class Documents:
 
     _PLACED = """
         select id from documents
-         where project = :project and state = 'live' and (:label is null or label = :label)
-           and (:type is null or type = :type) order by id
+         where project = :project and state = 'live' and (cast(:label as text) is null or label = :label)
+           and (cast(:type as text) is null or type = :type) order by id
     """
 
     def placed(self, *, label: str | None, type: str | None) -> list[str]:
@@ -87,19 +87,26 @@ class Documents:
     # --- links and ranks ------------------------------------------------------------------------------------------
 
     _CLEAR_LINKS = "delete from document_links where source = :source"
-    _ADD_LINK = "insert into document_links (source, target, kind, line, resolved) values (?, ?, ?, ?, ?)"
+    _ADD_LINK = """
+        insert into document_links (project, source, position, target, kind, line, resolved)
+        values (?, ?, ?, ?, ?, ?, ?)
+    """
 
     def put_links(self, source: str, links: Sequence[DocumentLink]) -> None:
         """Replace what a document points at."""
         self._engine.execute(self._CLEAR_LINKS, {"source": source})
         self._engine.execute_many(
-            self._ADD_LINK, [(source, link.target, link.kind, link.line, link.resolved) for link in links]
+            self._ADD_LINK,
+            [
+                (self._project, source, position, link.target, link.kind, link.line, link.resolved)
+                for position, link in enumerate(links, start=1)
+            ],
         )
 
     _LINKS = """
         select l.source, l.target, l.kind, l.line, l.resolved from document_links l
           join documents d on d.id = l.source
-         where d.project = :project order by l.source, l.line, l.rowid
+         where l.project = :project order by l.source, l.line, l.position
     """
 
     def links(self) -> list[DocumentLink]:
@@ -129,27 +136,28 @@ class Documents:
     def ids(self) -> list[str]:
         return [row[0] for row in self._engine.rows(self._IDS, {"project": self._project})]
 
-    _CLEAR_RANKS = "delete from document_ranks where document in (select id from documents where project = :project)"
+    _CLEAR_RANKS = "delete from document_ranks where project = :project"
     _ADD_RANK = """
-        insert into document_ranks (document, rank) values (?, ?)
+        insert into document_ranks (project, document, rank) values (?, ?, ?)
             on conflict (document) do update set rank = excluded.rank
     """
 
     def put_ranks(self, ranks: Mapping[str, float]) -> None:
         """Replace the ranks of a project's documents; each is a share of the highest."""
         self._engine.execute(self._CLEAR_RANKS, {"project": self._project})
-        self._engine.execute_many(self._ADD_RANK, list(ranks.items()))
+        self._engine.execute_many(self._ADD_RANK, [(self._project, *rank) for rank in ranks.items()])
 
-    _RANKS = "select document, rank from document_ranks where document in (select value from json_each(:ids))"
+    _RANKS = "select document, rank from document_ranks where document = any(:ids) and project = :project"
 
     def ranks(self, ids: Iterable[str]) -> dict[str, float]:
-        return dict(self._engine.rows(self._RANKS, {"ids": json.dumps(sorted(set(ids)))}))
+        return dict(self._engine.rows(self._RANKS, {"ids": sorted(set(ids)), "project": self._project}))
 
     # --- found together -------------------------------------------------------------------------------------------
 
     _PAIR = "select count from document_pairs where one = :one and other = :other"
     _PUT_PAIR = """
-        insert into document_pairs (one, other, count, at, checksum) values (:one, :other, :count, :at, :checksum)
+        insert into document_pairs (project, one, other, count, at, checksum)
+        values (:project, :one, :other, :count, :at, :checksum)
             on conflict (one, other) do update
             set count = excluded.count, at = excluded.at, checksum = excluded.checksum
     """
@@ -159,36 +167,37 @@ class Documents:
         for one, other in pairs:
             first, second = sorted((one, other))
             known = self._engine.row(self._PAIR, {"one": first, "other": second})
-            row = (first, second, (known[0] if known else 0) + 1, to_ms(at))
+            row = (self._project, first, second, (known[0] if known else 0) + 1, to_ms(at))
             self._engine.execute(
                 self._PUT_PAIR,
-                dict(zip(("one", "other", "count", "at", "checksum"), (*row, checksum(row)), strict=True)),
+                dict(zip(("project", "one", "other", "count", "at", "checksum"), (*row, checksum(row)), strict=True)),
             )
 
     _RELATED = """
-        select one, other, count, at, checksum from document_pairs where one = :id or other = :id
+        select project, one, other, count, at, checksum from document_pairs
+         where project = :project and (one = :id or other = :id)
          order by count desc, at desc, one, other limit :limit
     """
 
     def related(self, id: str, *, limit: int) -> list[Related]:
         """The documents most often found together with one, the most frequent first."""
-        rows = self._engine.rows(self._RELATED, {"id": id, "limit": limit})
+        rows = self._engine.rows(self._RELATED, {"id": id, "limit": limit, "project": self._project})
         if any(checksum(row[:-1]) != row[-1] for row in rows):
             raise StoreDamaged(self._engine.location, f"a pair of the document {id} does not match its checksum")
-        others = [(row[1] if row[0] == id else row[0], row[2], from_ms(row[3])) for row in rows]
+        others = [(row[2] if row[1] == id else row[1], row[3], from_ms(row[4])) for row in rows]
         documents = self.by_ids(other for other, _, _ in others)
         return [Related(documents[other], count, last) for other, count, last in others if other in documents]
 
     # --- care -----------------------------------------------------------------------------------------------------
 
     _ALL = f"select {_NAMES}, checksum from documents order by id"
-    _ALL_PAIRS = "select one, other, count, at, checksum from document_pairs order by one, other"
+    _ALL_PAIRS = "select project, one, other, count, at, checksum from document_pairs order by one, other"
 
     def damaged(self) -> list[str]:
         """What does not match its checksum."""
         found = [f"the document {row[2]}" for row in self._engine.rows(self._ALL) if checksum(row[:-1]) != row[-1]]
         pairs = self._engine.rows(self._ALL_PAIRS)
-        return found + [f"the pair {row[0]}, {row[1]}" for row in pairs if checksum(row[:-1]) != row[-1]]
+        return found + [f"the pair {row[1]}, {row[2]}" for row in pairs if checksum(row[:-1]) != row[-1]]
 
     _STRAYS = """
         select 'a link of ' || source from document_links where source not in (select id from documents)

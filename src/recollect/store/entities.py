@@ -20,12 +20,13 @@ from recollect.store.port import Engine, Row, Value
 _NAMES = "id, project, name, type, aliases, summary, merged_into, created_at"
 _E_NAMES = ", ".join(f"e.{name}" for name in _NAMES.split(", "))
 _MENTIONS = """
-    (select count(distinct f.seq) from facets f where f.facet = 'entity'
+    (select count(distinct f.seq) from facets f where f.project = e.project and f.facet = 'entity'
         and f.value in (select id from entities where id = e.id or merged_into = e.id))
 """
 # The same over what one user may see.
 _SEEN_MENTIONS = f"""
-    (select count(distinct f.seq) from facets f join memories m on m.seq = f.seq where f.facet = 'entity'
+    (select count(distinct f.seq) from facets f join memories m on m.seq = f.seq
+      where f.project = e.project and f.facet = 'entity'
         and f.value in (select id from entities where id = e.id or merged_into = e.id) and {SEEN})
 """
 
@@ -54,38 +55,39 @@ class Entities:
 
     _NAMED = f"""
         select n.key, {_E_NAMES}, 0 from entity_names n join entities e on e.id = n.entity
-         where n.project = :project and n.key in (select value from json_each(:keys)) order by e.created_at, e.id
+         where n.project = :project and n.key = any(:keys) order by e.created_at, e.id
     """
 
     def named(self, keys: Sequence[str]) -> dict[str, list[Entity]]:
         """The entities that go by some names, for each name that has some; oldest first. Merged ones included."""
         found: dict[str, list[Entity]] = {}
-        for key, *row in self._engine.rows(self._NAMED, {"project": self._project, "keys": json.dumps(list(keys))}):
+        for key, *row in self._engine.rows(self._NAMED, {"project": self._project, "keys": list(keys)}):
             found.setdefault(key, []).append(_entity(tuple(row)))
         return found
 
-    _GET = f"select {_E_NAMES}, {_MENTIONS} from entities e where e.id = :id"
+    _GET = f"select {_E_NAMES}, {_MENTIONS} from entities e where e.id = :id and e.project = :project"
 
     def get(self, id: str) -> Entity:
-        row = self._engine.row(self._GET, {"id": id})
+        row = self._engine.row(self._GET, {"id": id, "project": self._project})
         if row is None:
             raise EntityNotFound(id)
         return _entity(row)
 
-    _SEEN_BY = f"select {_E_NAMES}, {_SEEN_MENTIONS} from entities e where e.id = :id"
+    _SEEN_BY = f"select {_E_NAMES}, {_SEEN_MENTIONS} from entities e where e.id = :id and e.project = :project"
 
     def seen_by(self, user: str | None, id: str) -> Entity | None:
         """The entity with the mentions a user may see; nothing when only others' memories mention it."""
         whole = self.get(id)
         if user == ANY_USER:
             return whole
-        row = self._engine.row(self._SEEN_BY, {"id": id, "user": user})
+        row = self._engine.row(self._SEEN_BY, {"id": id, "user": user, "project": self._project})
         seen = None if row is None else _entity(row)
         return seen if seen is not None and (seen.mentions or not whole.mentions) else None
 
     _PAGE = f"""
         select {_E_NAMES}, {{mentions}} as mentions from entities e
-         where e.project = :project and e.merged_into is null and (:type is null or e.type = :type) {{seen}}
+         where e.project = :project and e.merged_into is null
+           and (cast(:type as text) is null or e.type = :type) {{seen}}
          order by mentions desc, e.name, e.id limit :limit offset :skip
     """
     _EVERYBODYS = _PAGE.format(mentions=_MENTIONS, seen="")
@@ -100,13 +102,13 @@ class Entities:
 
     _GROUP = f"""
         select {_E_NAMES}, 0 from entities e
-         where e.id in (select value from json_each(:ids)) or e.merged_into in (select value from json_each(:ids))
+         where e.project = :project and (e.id = any(:ids) or e.merged_into = any(:ids))
          order by e.created_at, e.id
     """
 
     def group(self, ids: Sequence[str]) -> list[Entity]:
         """Some entities and all that were merged into them."""
-        return [_entity(row) for row in self._engine.rows(self._GROUP, {"ids": json.dumps(list(ids))})]
+        return [_entity(row) for row in self._engine.rows(self._GROUP, {"ids": list(ids), "project": self._project})]
 
     _TALLY = f"""
         select e.type, count(*) from entities e
@@ -117,7 +119,7 @@ class Entities:
     def tally(self, *, user: str | None = ANY_USER) -> dict[str, int]:
         return dict(self._engine.rows(self._TALLY, {"project": self._project, "user": user}))
 
-    _LEFT = "select 1 from facets where facet = 'entity' and value = :id limit 1"
+    _LEFT = "select 1 from facets where project = :project and facet = 'entity' and value = :id limit 1"
     _REMOVE = "delete from entities where id = :id and merged_into is null and summary = '' and aliases is null"
     _NAMELESS = "delete from entity_names where entity = :id and entity not in (select id from entities)"
 
@@ -125,7 +127,8 @@ class Entities:
         """Remove those that no memory mentions any more and nobody has worked on; which they were."""
         dropped = []
         for id in ids:
-            if self._engine.row(self._LEFT, {"id": id}) is None and self._engine.execute(self._REMOVE, {"id": id}):
+            mentioned = self._engine.row(self._LEFT, {"id": id, "project": self._project}) is not None
+            if not mentioned and self._engine.execute(self._REMOVE, {"id": id}):
                 self._engine.execute(self._NAMELESS, {"id": id})
                 dropped.append(id)
         return dropped
@@ -133,17 +136,17 @@ class Entities:
     # --- what was looked at accurately ------------------------------------------------------------------------------
 
     _STAMP = """
-        insert into enriched (memory, strategy, at) values (?, ?, ?)
+        insert into enriched (project, memory, strategy, at) values (?, ?, ?, ?)
             on conflict (memory) do update set strategy = excluded.strategy, at = excluded.at
     """
 
     def stamp(self, memories: Sequence[str], *, strategy: str, at: datetime) -> None:
         """Note that some memories were searched for entities, so that they are not searched again the same way."""
-        self._engine.execute_many(self._STAMP, [(id, strategy, to_ms(at)) for id in memories])
+        self._engine.execute_many(self._STAMP, [(self._project, id, strategy, to_ms(at)) for id in memories])
 
     _FEW = """
         select m.id from memories m left join enriched x on x.memory = m.id
-         where m.project = :project and m.kind in (select value from json_each(:kinds))
+         where m.project = :project and m.kind = any(:kinds)
            and m.status in ('active', 'disputed') and (x.strategy is null or x.strategy <> :strategy)
            and (select count(*) from facets f where f.seq = m.seq and f.facet = 'entity') <= :most
          order by m.seq desc limit :limit
@@ -151,7 +154,7 @@ class Entities:
 
     def with_few(self, *, kinds: Sequence[str], most: int, strategy: str, limit: int) -> list[str]:
         """Memories with at most `most` entities that this strategy has not looked at, newest first."""
-        params = {"project": self._project, "kinds": json.dumps(list(kinds)), "most": most, "strategy": strategy}
+        params = {"project": self._project, "kinds": list(kinds), "most": most, "strategy": strategy}
         return [row[0] for row in self._engine.rows(self._FEW, {**params, "limit": limit})]
 
     # --- care -------------------------------------------------------------------------------------------------------

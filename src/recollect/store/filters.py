@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from recollect.core.query import ANY_USER, Filter
@@ -97,16 +96,17 @@ class _Condition:
         """Passages of live documents whose label or type is one of some."""
         if listed := sorted(values):
             self.add(
-                "m.seq in (select f.seq from documents d join facets f on f.facet = 'document' and f.value = d.id "
+                "m.seq in (select f.seq from documents d "
+                "join facets f on f.project = :project and f.facet = 'document' and f.value = d.id "
                 "where d.project = :project and d.state = 'live' "
-                f"and d.{column} in (select value from json_each(:{column}_values)))",
-                **{f"{column}_values": json.dumps(listed)},
+                f"and d.{column} = any(:{column}_values))",
+                **{f"{column}_values": listed},
             )
 
     def facet(self, facet: str, values: Iterable[str]) -> None:
         if listed := sorted(values):
             self.add(
-                f"m.seq in (select seq from facets where facet = '{facet}' "
-                f"and value in (select value from json_each(:{facet}_values)))",
-                **{f"{facet}_values": json.dumps(listed)},
+                f"m.seq in (select seq from facets where project = :project and facet = '{facet}' "
+                f"and value = any(:{facet}_values))",
+                **{f"{facet}_values": listed},
             )

@@ -96,9 +96,10 @@ class Injections:
         ]
 
     _JUDGED = """
-        select sum(action = 'confirm'), count(*),
-               sum(action <> 'confirm' and subject in (select memory from injections where project = :project)),
-               sum(action <> 'confirm' and at >= :lately)
+        select count(*) filter (where action = 'confirm'), count(*),
+               count(*) filter (where action <> 'confirm'
+                    and subject in (select memory from injections where project = :project)),
+               count(*) filter (where action <> 'confirm' and at >= :lately)
           from log where project = :project and about = 'memory' and at >= :since
            and action in ('confirm', 'reject', 'dispute', 'supersede')
     """

@@ -30,22 +30,23 @@ class Jobs:
         self._engine = engine
         self._project = project
 
-    _GET = f"select {_NAMES} from jobs where name = :name"
+    _GET = f"select {_NAMES} from jobs where project = :project and name = :name"
 
     def get(self, name: str) -> Job:
         """What is known of a chore; a chore that never ran has a blank page."""
-        row = self._engine.row(self._GET, {"name": name})
+        row = self._engine.row(self._GET, {"project": self._project, "name": name})
         return Job(name) if row is None else _job(row)
 
-    _EVERY = f"select {_NAMES} from jobs order by name"
+    _EVERY = f"select {_NAMES} from jobs where project = :project order by name"
 
     def every(self) -> list[Job]:
-        return [_job(row) for row in self._engine.rows(self._EVERY)]
+        return [_job(row) for row in self._engine.rows(self._EVERY, {"project": self._project})]
 
-    _ENSURE = "insert into jobs (name, failures) values (:name, 0) on conflict do nothing"
+    _ENSURE = "insert into jobs (project, name, failures) values (:project, :name, 0) on conflict do nothing"
     _CLAIM = """
         update jobs set holder = :holder, lease_until = :until
-         where name = :name and (holder is null or holder = :holder or lease_until < :now or lease_until > :absurd)
+         where project = :project and name = :name
+           and (holder is null or holder = :holder or lease_until < :now or lease_until > :absurd)
     """
 
     def claim(self, name: str, *, holder: str, now: datetime, lease: timedelta) -> bool:
@@ -54,21 +55,31 @@ class Jobs:
         A lease that ends further ahead than any lease can was written before the clock was set back: it holds nobody.
         """
         with self._engine.write(durable=False):
-            self._engine.execute(self._ENSURE, {"name": name})
+            self._engine.execute(self._ENSURE, {"project": self._project, "name": name})
             times = {"now": to_ms(now), "until": to_ms(now + lease), "absurd": to_ms(now + 2 * lease)}
-            return self._engine.execute(self._CLAIM, {"name": name, "holder": holder, **times}) == 1
+            return (
+                self._engine.execute(self._CLAIM, {"project": self._project, "name": name, "holder": holder, **times})
+                == 1
+            )
 
     _RELEASE = """
         update jobs set holder = null, lease_until = null, outcome = :outcome, note = :note,
                         failures = case when :outcome = 'failed' then failures + 1 else 0 end,
                         failed_at = case when :outcome = 'failed' then :ran else null end,
                         ran_at = case when :outcome = 'done' then :ran else ran_at end
-         where name = :name and holder = :holder
+         where project = :project and name = :name and holder = :holder
     """
 
     def release(self, name: str, *, holder: str, ran: datetime, outcome: str, note: str) -> None:
         """Give a chore back with what became of it. One that was taken over meanwhile stays with its new holder."""
-        params = {"name": name, "holder": holder, "ran": to_ms(ran), "outcome": outcome, "note": note}
+        params = {
+            "project": self._project,
+            "name": name,
+            "holder": holder,
+            "ran": to_ms(ran),
+            "outcome": outcome,
+            "note": note,
+        }
         self._engine.execute(self._RELEASE, params)
 
 

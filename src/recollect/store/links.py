@@ -11,7 +11,7 @@ from recollect.core.scope import Relation
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.port import Engine, Row, Value
 
-_NAMES = "source, relation, target, is_file, confidence, automatic, created_at"
+_NAMES = "project, source, relation, target, is_file, confidence, automatic, created_at"
 
 
 class Links:
@@ -20,7 +20,7 @@ class Links:
         self._project = project
 
     _PUT = f"""
-        insert into links ({_NAMES}, checksum) values (?, ?, ?, ?, ?, ?, ?, ?)
+        insert into links ({_NAMES}, checksum) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
             on conflict (source, relation, target, is_file) do update
             set confidence = excluded.confidence, automatic = excluded.automatic,
                 created_at = excluded.created_at, checksum = excluded.checksum
@@ -28,55 +28,67 @@ class Links:
 
     def put(self, links: Sequence[Link]) -> None:
         """Add links, or give existing ones a new confidence."""
-        rows = [_row(link) for link in links]
+        rows = [(self._project, *_row(link)) for link in links]
         self._engine.execute_many(self._PUT, [(*row, checksum(row)) for row in rows])
 
     _REMOVE = """
-        delete from links where source = :source and relation = :relation and target = :target and is_file = :is_file
+        delete from links where project = :project and source = :source and relation = :relation and target = :target
+           and is_file = :is_file
     """
 
     def remove(self, link: Link) -> None:
         source, relation, target, is_file, *_ = _row(link)
         self._engine.execute(
-            self._REMOVE, {"source": source, "relation": relation, "target": target, "is_file": is_file}
+            self._REMOVE,
+            {
+                "project": self._project,
+                "source": source,
+                "relation": relation,
+                "target": target,
+                "is_file": is_file,
+            },
         )
 
     _FIND = f"""
         select {_NAMES} from links
-         where source = :source and relation = :relation and target = :target and is_file = :is_file
+         where project = :project and source = :source and relation = :relation and target = :target
+           and is_file = :is_file
     """
 
     def find(self, link: Link) -> Link | None:
         """The link between the same two, as it is known."""
         source, relation, target, is_file, *_ = _row(link)
-        row = self._engine.row(
-            self._FIND, {"source": source, "relation": relation, "target": target, "is_file": is_file}
-        )
+        key = {"source": source, "relation": relation, "target": target, "is_file": is_file}
+        row = self._engine.row(self._FIND, {**key, "project": self._project})
         return None if row is None else _link(row)
 
-    _FROM = f"select {_NAMES} from links where source = :id order by relation, target"
+    _FROM = f"select {_NAMES} from links where project = :project and source = :id order by relation, target"
 
     def from_(self, id: MemoryId) -> list[Link]:
         """What a memory points at."""
-        return [_link(row) for row in self._engine.rows(self._FROM, {"id": id})]
+        return [_link(row) for row in self._engine.rows(self._FROM, {"id": id, "project": self._project})]
 
-    _TO = f"select {_NAMES} from links where target = :id and is_file = 0 order by relation, source"
+    _TO = f"""
+        select {_NAMES} from links where project = :project and target = :id and is_file = 0 order by relation, source
+    """
 
     def to(self, id: MemoryId) -> list[Link]:
         """What points at a memory."""
-        return [_link(row) for row in self._engine.rows(self._TO, {"id": id})]
+        return [_link(row) for row in self._engine.rows(self._TO, {"id": id, "project": self._project})]
 
-    _FORGET = "delete from links where source = :id or (target = :id and is_file = 0)"
+    _FORGET = """
+        delete from links where project = :project and (source = :id or (target = :id and is_file = 0))
+    """
 
     def forget(self, id: MemoryId) -> None:
         """Remove every link of a memory that is going away."""
-        self._engine.execute(self._FORGET, {"id": id})
+        self._engine.execute(self._FORGET, {"id": id, "project": self._project})
 
     _EVERY = f"select {_NAMES}, checksum from links order by source, relation, target"
 
     def damaged(self) -> list[str]:
         """The sources of links whose checksum does not match."""
-        return [row[0] for row in self._engine.rows(self._EVERY) if checksum(row[:-1]) != row[-1]]
+        return [row[1] for row in self._engine.rows(self._EVERY) if checksum(row[:-1]) != row[-1]]
 
 
 def _row(link: Link) -> tuple[Value, ...]:
@@ -93,7 +105,7 @@ def _row(link: Link) -> tuple[Value, ...]:
 
 
 def _link(row: Row) -> Link:
-    source, relation, target, is_file, confidence, automatic, created_at = row
+    _, source, relation, target, is_file, confidence, automatic, created_at = row
     return Link(
         source=MemoryId(source),
         relation=Relation(relation),

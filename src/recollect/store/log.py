@@ -12,7 +12,7 @@ from recollect.core.fields import BY_COLUMN, Field
 from recollect.core.forms import iso
 from recollect.core.log import GENESIS, OLD_REPLICA, QUIET, Change, Entry, body, chain, digest, next_stamp
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.meta import Meta
+from recollect.store.meta import FILE, Meta
 from recollect.store.port import Engine, Row
 
 _NAMES = (
@@ -33,7 +33,7 @@ class Log:
     def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
         self._project = project
-        self._meta = Meta(engine)
+        self._meta = Meta(engine, FILE)
 
     _HEAD = "select number, replica, stamp, hash from log order by number desc limit 1"
     _HEAD_OF = "select hash from log where replica = :replica order by number desc limit 1"
@@ -70,23 +70,27 @@ class Log:
 
     # --- reading --------------------------------------------------------------------------------------------------
 
-    _OF = f"select {_NAMES} from log where subject = :subject and {_SHOWN} order by number"
+    _OF = f"select {_NAMES} from log where project = :project and subject = :subject and {_SHOWN} order by number"
 
     def of(self, memory: str) -> list[Entry]:
         """All that happened to one memory, oldest first."""
-        return [_entry(row) for row in self._engine.rows(self._OF, {"subject": memory})]
+        return [_entry(row) for row in self._engine.rows(self._OF, {"subject": memory, "project": self._project})]
 
-    _RECENT = f"select {_NAMES} from log where {_SHOWN} order by number desc limit :limit"
+    _RECENT = f"select {_NAMES} from log where project = :project and {_SHOWN} order by number desc limit :limit"
 
     def recent(self, limit: int) -> list[Entry]:
         """The last entries, newest first."""
-        return [_entry(row) for row in self._engine.rows(self._RECENT, {"limit": limit})]
+        return [_entry(row) for row in self._engine.rows(self._RECENT, {"limit": limit, "project": self._project})]
 
-    _DOING = f"select {_NAMES} from log where action = :action and {_SHOWN} order by number desc limit :limit"
+    _DOING = f"""
+        select {_NAMES} from log where project = :project and action = :action and {_SHOWN}
+         order by number desc limit :limit
+    """
 
     def doing(self, action: str, limit: int) -> list[Entry]:
         """The last entries of one action, newest first."""
-        return [_entry(row) for row in self._engine.rows(self._DOING, {"action": action, "limit": limit})]
+        asked = {"project": self._project, "action": action, "limit": limit}
+        return [_entry(row) for row in self._engine.rows(self._DOING, asked)]
 
     _AFTER = f"select {_NAMES} from log where number > :after order by number limit {_PAGE}"
 

@@ -6,7 +6,6 @@ Every method that changes rows must run inside `engine.write()`. Nothing here de
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -15,16 +14,16 @@ from recollect.core.digest import row_checksum
 from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
-from recollect.core.kinds import Kinds
+from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import Filter, Order, Page
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
+from recollect.core.text import index_body, index_names
 from recollect.store.codec import from_row, to_row
 from recollect.store.filters import SEEN, where
-from recollect.store.port import Engine, Row, Value
-from recollect.store.sqlite import ivf, keywords
+from recollect.store.port import Engine, Row, Value, chunks
 
-_Turn: TypeAlias = tuple[str | None, int]  # a session and a position in it
+_Turn: TypeAlias = tuple[str, int]  # a session and an ordinal in it
 
 
 class Said(NamedTuple):
@@ -57,31 +56,18 @@ class Nearby:
 
 
 _NEARBY = """
-    select session, seq, id, content, source_role from memories where seq in (
-        select m.seq + step.value from memories m, json_each(:steps) step
-         where m.id in (select value from json_each(:ids))
-    )
+    select session, ordinal, id, content, source_role from memories where seq in (
+        select other.seq from memories own join memories other on other.project = own.project
+           and other.session = own.session and other.ordinal between own.ordinal - :reach and own.ordinal + :reach
+         where own.id = any(:ids) and own.project = :project)
 """
 
 
-def nearby(engine: Engine, ids: Sequence[str], *, reach: int) -> Nearby:
-    """What was said within reach of some memories."""
-    params = {"ids": json.dumps(list(ids)), "steps": json.dumps(list(range(-reach, reach + 1)))}
-    rows = engine.rows(_NEARBY, params) if ids else []
+def _nearby(engine: Engine, project: str, ids: Sequence[str], *, reach: int) -> Nearby:
+    rows = engine.rows(_NEARBY, {"ids": list(ids), "reach": reach, "project": project}) if ids else []
     wanted = set(ids)
-    turns = {id: (session, seq) for session, seq, id, _, _ in rows if session is not None and id in wanted}
-    return Nearby(turns, {(session, seq): Said(*said) for session, seq, *said in rows})
-
-
-_SAID = """
-    select m.id, m.content, m.source_role from json_each(:seqs) j cross join memories m on m.seq = j.value
-     order by j.key
-"""
-
-
-def said(engine: Engine, seqs: Sequence[int]) -> list[Said]:
-    """Just the words in some rows and who said them, in the order given."""
-    return [Said(*row) for row in engine.rows(_SAID, {"seqs": json.dumps(list(dict.fromkeys(seqs)))})]
+    turns = {id: (session, ordinal) for session, ordinal, id, _, _ in rows if id in wanted}
+    return Nearby(turns, {(session, ordinal): Said(*said) for session, ordinal, *said in rows})
 
 
 _NAMES = ", ".join(COLUMNS)
@@ -104,27 +90,47 @@ class Memories:
 
     # --- writing --------------------------------------------------------------------------------------------------
 
-    _ADD = f"insert into memories (seq, {_NAMES}, checksum) values (?, {_MARKS}, ?)"
-    _LAST_SEQ = "select coalesce(max(seq), 0) from memories"
+    _ADD = f"insert into memories ({_NAMES}, checksum, ordinal) values ({_MARKS}, ?, ?)"
+    _SEQS = "select id, seq from memories where id = any(:ids)"
+    _LAST_TURN = "select coalesce(max(ordinal), 0) from memories where project = :project and session = :session"
 
     def add(self, memories: Sequence[Memory]) -> None:
-        """Insert new memories with their keyword entries and facets."""
-        last = self._engine.row(self._LAST_SEQ)
-        first = (last[0] if last else 0) + 1
+        """Insert new memories with their keyword entries and facets, turns of a session at its end."""
         rows = [to_row(memory) for memory in memories]
+        ordinals = self._ordinals(memories)
         self._engine.execute_many(
-            self._ADD, [(seq, *row, row_checksum(row)) for seq, row in enumerate(rows, start=first)]
+            self._ADD, [(*row, row_checksum(row), ordinal) for row, ordinal in zip(rows, ordinals, strict=True)]
         )
-        keywords.add(
-            self._engine, [(seq, *_entry(memory, row)) for seq, memory, row in _numbered(first, memories, rows)]
+        seqs: dict[str, int] = {}
+        for some in chunks([memory.id for memory in memories]):
+            seqs.update(self._engine.rows(self._SEQS, {"ids": some}))
+        self._engine.keywords.add(
+            [(seqs[memory.id], *_entry(memory, row)) for memory, row in zip(memories, rows, strict=True)]
         )
-        self._add_facets((seq, memory) for seq, memory, _ in _numbered(first, memories, rows))
+        self._add_facets((seqs[memory.id], memory) for memory in memories)
+
+    def _ordinals(self, memories: Sequence[Memory]) -> list[int | None]:
+        """The place of each memory in its session, for those that are a turn of one."""
+        last: dict[str, int] = {}
+        ordinals: list[int | None] = []
+        for memory in memories:
+            session = _turn_of(memory)
+            if session is None:
+                ordinals.append(None)
+                continue
+            if session not in last:
+                row = self._engine.row(self._LAST_TURN, {"project": self._project, "session": session})
+                last[session] = int(row[0]) if row else 0
+            last[session] += 1
+            ordinals.append(last[session])
+        return ordinals
 
     _UPDATE = f"""
         update memories set {", ".join(f"{name} = :{name}" for name in COLUMNS)}, checksum = :checksum
-         where id = :id and revision = :expected
+         where id = :id and project = :project and revision = :expected
     """
-    _SEQ = "select seq from memories where id = :id"
+    _SEQ = "select seq from memories where id = :id and project = :project"
+    _SET_ORDINAL = "update memories set ordinal = :ordinal where id = :id and project = :project"
 
     def update(self, before: Memory, after: Memory) -> None:
         """Replace `before` by `after`; an error when the row has moved on since `before` was read."""
@@ -135,6 +141,9 @@ class Memories:
         )
         if changed != 1:
             raise StaleEdit(before.id, expected=before.revision, found=self.get(before.id).revision)
+        if _turn_of(before) != _turn_of(after):
+            (ordinal,) = self._ordinals([after])
+            self._engine.execute(self._SET_ORDINAL, {"ordinal": ordinal, "id": after.id, "project": self._project})
         if _entry(before, old) != _entry(after, new):
             self._reindex(before, old, after, new)
         elif [*facets(before)] != [*facets(after)]:
@@ -152,43 +161,49 @@ class Memories:
         self._engine.execute(self._DELETE_FACETS, {"seq": seq})
         self._engine.execute(self._DELETE_STAMP, {"id": memory.id})
         self._engine.execute(self._DELETE_TOLD, {"id": memory.id})
-        ivf.forget(self._engine, seq)
+        self._engine.vectors(self._project).forget([seq])
         self._engine.execute(self._DELETE, {"seq": seq})
 
     # --- reading --------------------------------------------------------------------------------------------------
 
-    _GET = f"select {_NAMES}, checksum from memories where id = :id"
+    _GET = f"select {_NAMES}, checksum from memories where id = :id and project = :project"
 
     def get(self, id: str) -> Memory:
         """The memory with exactly this id. A missing or damaged one is an error."""
-        row = self._engine.row(self._GET, {"id": id})
+        row = self._engine.row(self._GET, {"id": id, "project": self._project})
         if row is None:
             raise MemoryNotFound(id)
         return self._checked(row)
 
-    _BY_IDS = f"select {_NAMES}, checksum from memories where id in (select value from json_each(:ids))"
+    _BY_IDS = f"select {_NAMES}, checksum from memories where id = any(:ids) and project = :project"
 
     def get_many(self, ids: Sequence[str]) -> Page:
         """Those of `ids` that exist, in the order given."""
-        rows = self._engine.rows(self._BY_IDS, {"ids": json.dumps(list(ids))})
+        rows: list[Row] = []
+        for some in chunks(ids):
+            rows += self._engine.rows(self._BY_IDS, {"ids": some, "project": self._project})
         order = {id: place for place, id in enumerate(ids)}
         return self._page(sorted(rows, key=lambda row: order[row[0]]))
 
-    _EXISTING = "select id from memories where id in (select value from json_each(:ids))"
+    _EXISTING = "select id from memories where id = any(:ids) and project = :project"
 
     def existing(self, ids: Sequence[str]) -> list[MemoryId]:
         """Those of `ids` that exist, without reading them."""
-        found = {row[0] for row in self._engine.rows(self._EXISTING, {"ids": json.dumps(list(ids))})}
+        found: set[str] = set()
+        for some in chunks(ids):
+            rows = self._engine.rows(self._EXISTING, {"ids": some, "project": self._project})
+            found.update(row[0] for row in rows)
         return [MemoryId(id) for id in ids if id in found]
 
-    _LIKE = "select id from memories where id like :tail escape '\\' order by id limit 6"
+    _LIKE = "select id from memories where project = :project and id like :tail escape '\\' order by id limit 6"
 
     def resolve(self, given: str) -> MemoryId:
         """The full id that `given` stands for: the id itself, or its last letters when they fit only one."""
-        if self._engine.row(self._SEQ, {"id": given}) is not None:
+        if self._engine.row(self._SEQ, {"id": given, "project": self._project}) is not None:
             return MemoryId(given)
         tail = given.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        matches = [row[0] for row in self._engine.rows(self._LIKE, {"tail": f"%{tail}"})] if len(given) >= 4 else []
+        asked = {"tail": f"%{tail}", "project": self._project}
+        matches = [row[0] for row in self._engine.rows(self._LIKE, asked)] if len(given) >= 4 else []
         if len(matches) > 1:
             raise AmbiguousId(given, matches)
         if not matches:
@@ -197,18 +212,14 @@ class Memories:
 
     _BY_FINGERPRINT = f"""
         select {_NAMES}, checksum from memories
-         where fingerprint in ({{marks}}) and project = :project and status in ({_OPEN}) order by seq
+         where fingerprint = any(:prints) and project = :project and status in ({_OPEN}) order by seq
     """
 
     def by_fingerprint(self, fingerprints: Sequence[str]) -> dict[str, list[Memory]]:
         """The open memories that say exactly the same, for each fingerprint that has some."""
         found: dict[str, list[Memory]] = {}
-        for start in range(0, len(fingerprints), _CHUNK):
-            some = fingerprints[start : start + _CHUNK]
-            marks = ", ".join(f":f{index}" for index in range(len(some)))
-            sql = self._BY_FINGERPRINT.format(marks=marks)
-            params = {f"f{index}": value for index, value in enumerate(some)}
-            for row in self._engine.rows(sql, {**params, "project": self._project}):
+        for some in chunks(fingerprints):
+            for row in self._engine.rows(self._BY_FINGERPRINT, {"prints": some, "project": self._project}):
                 memory = self._checked(row)
                 found.setdefault(memory.fingerprint, []).append(memory)
         return found
@@ -240,8 +251,8 @@ class Memories:
         return dict(self._engine.rows(self._TALLY, {"project": self._project}))
 
     _SHARING = f"""
-        select {M_NAMES}, m.checksum from memories m not indexed
-         where m.seq in ({{seqs}}) and m.project = :project and m.status in ({_OPEN}) and {SEEN} order by m.seq desc
+        select {M_NAMES}, m.checksum from memories m
+         where m.seq = any(:seqs) and m.project = :project and m.status in ({_OPEN}) and {SEEN} order by m.seq desc
     """
 
     def is_empty(self) -> bool:
@@ -249,26 +260,25 @@ class Memories:
 
     def sharing(self, words: Sequence[str], *, limit: int, user: str | None = None) -> list[Memory]:
         """Open memories that hold all of `words` and that a user may see, newest first."""
-        seqs = keywords.with_all(self._engine, words, limit=limit * 4)
+        seqs = self._engine.keywords.with_all(words, limit=limit * 4)
         if not seqs:
             return []
-        listed = ",".join(str(int(seq)) for seq in seqs)
-        rows = self._engine.rows(self._SHARING.format(seqs=listed), {"project": self._project, "user": user})
+        rows = self._engine.rows(self._SHARING, {"seqs": seqs, "project": self._project, "user": user})
         return list(self._page(rows).memories[:limit])
 
     def nearby(self, ids: Sequence[str], *, reach: int) -> Nearby:
         """What was said around some memories, so many turns to either side."""
-        return nearby(self._engine, ids, reach=reach)
+        return _nearby(self._engine, self._project, ids, reach=reach)
 
-    _IN_ORDER = "select id from memories where id in (select value from json_each(:ids)) order by seq"
+    _IN_ORDER = "select id from memories where id = any(:ids) and project = :project order by seq"
 
     def in_order(self, ids: Sequence[str]) -> list[str]:
         """Some memories in the order they were kept."""
-        return [row[0] for row in self._engine.rows(self._IN_ORDER, {"ids": json.dumps(list(ids))})]
+        return [row[0] for row in self._engine.rows(self._IN_ORDER, {"ids": list(ids), "project": self._project})]
 
     _OF_DOCUMENT = f"""
         select {M_NAMES}, m.checksum from facets f join memories m on m.seq = f.seq
-         where f.facet = 'document' and f.value = :document and m.project = :project order by f.seq
+         where f.project = :project and f.facet = 'document' and f.value = :document order by f.seq
     """
 
     def of_document(self, document: str) -> list[Memory]:
@@ -280,7 +290,7 @@ class Memories:
 
     _CUT_FROM = """
         select m.id, f.value from facets f join memories m on m.seq = f.seq
-         where f.facet = 'document' and {where} order by f.seq
+         where f.project = :project and f.facet = 'document' and {where} order by f.seq
     """
 
     def cut_from(self, filter: Filter) -> dict[str, str]:
@@ -288,18 +298,14 @@ class Memories:
         condition, params = where(filter, self._project)
         return dict(self._engine.rows(self._CUT_FROM.format(where=condition), params))
 
-    # The order is told: by itself SQLite walks an index over the whole project for a handful of rows.
-    _ADMITTED = f"""
-        select {M_NAMES}, m.checksum from json_each(:ids) j cross join memories m on m.id = j.value
-         where {{where}} order by m.seq
-    """
+    _ADMITTED = f"select {M_NAMES}, m.checksum from memories m where m.id = any(:ids) and {{where}} order by m.seq"
 
     def admitted(self, ids: Sequence[str], filter: Filter) -> list[Memory]:
         """The sound ones among some memories that a filter lets through, oldest row first."""
         if not ids:
             return []
         condition, params = where(filter, self._project)
-        rows = self._engine.rows(self._ADMITTED.format(where=condition), {**params, "ids": json.dumps(list(ids))})
+        rows = self._engine.rows(self._ADMITTED.format(where=condition), {**params, "ids": list(ids)})
         return list(self._page(rows).memories)
 
     # Sessions by when they began; those that began together, by the order in which they were recorded.
@@ -315,18 +321,18 @@ class Memories:
     _HAVING = f"""
         select {M_NAMES}, m.checksum from memories m
          where m.project = :project and m.seq in (
-            select seq from facets where facet = :facet and value in (select value from json_each(:values))
+            select seq from facets where project = :project and facet = :facet and value = any(:values)
              order by seq desc limit :limit)
          order by m.seq
     """
 
     def having(self, facet: str, values: Sequence[str], *, limit: int = _EVERYTHING) -> list[Memory]:
         """The sound memories with one of some values, whatever their status, oldest row first; the newest so many."""
-        params = {"project": self._project, "facet": facet, "values": json.dumps(list(values)), "limit": limit}
+        params = {"project": self._project, "facet": facet, "values": list(values), "limit": limit}
         return list(self._page(self._engine.rows(self._HAVING, params)).memories)
 
-    _SHARED = "select seq from facets where facet = :facet and value in (select value from json_each(:values))"
-    _IDS = "select seq, id from memories where seq in (select value from json_each(:seqs)) and project = :project"
+    _SHARED = "select seq from facets where project = :project and facet = :facet and value = any(:values)"
+    _IDS = "select seq, id from memories where seq = any(:seqs) and project = :project"
 
     def by_facet(
         self, facet: str, groups: Sequence[Sequence[str]], *, worth: Callable[[int], float], limit: int
@@ -335,28 +341,29 @@ class Memories:
         `worth` says of the number of memories that carry one of its values."""
         total: dict[int, float] = {}
         for values in groups:
-            rows = self._engine.rows(self._SHARED, {"facet": facet, "values": json.dumps(list(values))})
+            asked = {"project": self._project, "facet": facet, "values": list(values)}
+            rows = self._engine.rows(self._SHARED, asked)
             seqs = {row[0] for row in rows}
             for seq in seqs:
                 total[seq] = total.get(seq, 0.0) + worth(len(seqs))
         best = sorted(total, key=lambda seq: (-total[seq], -seq))[:limit]
-        ids: dict[int, str] = dict(self._engine.rows(self._IDS, {"seqs": json.dumps(best), "project": self._project}))
+        ids: dict[int, str] = dict(self._engine.rows(self._IDS, {"seqs": best, "project": self._project}))
         return [(MemoryId(ids[seq]), total[seq]) for seq in best if seq in ids]
 
     _CARRIED = """
-        select distinct value from facets where facet = :facet and value in (select value from json_each(:values))
+        select distinct value from facets where project = :project and facet = :facet and value = any(:values)
     """
 
     def carried(self, facet: str, values: Sequence[str]) -> set[str]:
         """Those of some values that any memory carries."""
-        rows = self._engine.rows(self._CARRIED, {"facet": facet, "values": json.dumps(list(values))})
-        return {row[0] for row in rows}
+        asked = {"project": self._project, "facet": facet, "values": list(values)}
+        return {row[0] for row in self._engine.rows(self._CARRIED, asked)}
 
     _EVERY = f"select {_NAMES}, checksum from memories where seq > :after order by seq limit {_CHUNK}"
     _EVERY_SEQ = f"select seq from memories where seq > :after order by seq limit {_CHUNK}"
 
     def every(self) -> Iterator[Page]:
-        """All memories of all projects, in pages."""
+        """All memories of all projects, in pages: for those who look after the whole store."""
         after = 0
         while seqs := [row[0] for row in self._engine.rows(self._EVERY_SEQ, {"after": after})]:
             yield self._page(self._engine.rows(self._EVERY, {"after": after}))
@@ -393,7 +400,7 @@ class Memories:
         return Page(tuple(memories), tuple(damaged))
 
     def _seq(self, id: MemoryId) -> int:
-        row = self._engine.row(self._SEQ, {"id": id})
+        row = self._engine.row(self._SEQ, {"id": id, "project": self._project})
         if row is None:
             raise MemoryNotFound(id)
         return int(row[0])
@@ -401,23 +408,23 @@ class Memories:
     def _reindex(self, before: Memory, old: Row, after: Memory, new: Row) -> None:
         seq = self._seq(after.id)
         self._unindex(seq, before, old)
-        keywords.add(self._engine, [(seq, *_entry(after, new))])
+        self._engine.keywords.add([(seq, *_entry(after, new))])
         self._refacet(seq, after)
-        ivf.forget(self._engine, seq)  # made from the old words; the next chore makes new ones
+        self._engine.vectors(self._project).forget([seq])  # made from the old words; the next chore makes new ones
 
     def _refacet(self, seq: int, memory: Memory) -> None:
         self._engine.execute(self._DELETE_FACETS, {"seq": seq})
         self._add_facets([(seq, memory)])
 
     def _unindex(self, seq: int, memory: Memory, row: Row) -> None:
-        body, names, context = _entry(memory, row)
-        keywords.remove(self._engine, seq, body, names, context)
+        self._engine.keywords.remove((seq, *_entry(memory, row)))
 
-    _FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
+    _FACET = "insert into facets (project, facet, value, seq) values (?, ?, ?, ?) on conflict do nothing"
 
     def _add_facets(self, numbered: Iterable[tuple[int, Memory]]) -> None:
         self._engine.execute_many(
-            self._FACET, [(facet, value, seq) for seq, memory in numbered for facet, value in facets(memory)]
+            self._FACET,
+            [(memory.project, facet, value, seq) for seq, memory in numbered for facet, value in facets(memory)],
         )
 
 
@@ -442,11 +449,13 @@ def facets(memory: Memory) -> Iterator[tuple[str, str]]:
             yield name, str(memory.attributes[name])
 
 
-def _numbered(first: int, memories: Sequence[Memory], rows: Sequence[Row]) -> Iterator[tuple[int, Memory, Row]]:
-    for offset, (memory, row) in enumerate(zip(memories, rows, strict=True)):
-        yield first + offset, memory, row
+def _turn_of(memory: Memory) -> str | None:
+    """The session a memory is a turn of. What was drawn from a session is none: it must not stand between turns."""
+    return memory.session if memory.kind == Kind.EPISODE else None
 
 
-def _entry(memory: Memory, row: Row) -> Row:
+def _entry(memory: Memory, row: Row) -> tuple[str, str, str]:
+    """What the keyword index holds for a row: body, names, context."""
     labels = [row[COLUMNS.index(name)] for name in ("tags", "files", "modules", "source_role")]
-    return keywords.entry(memory.content, labels, memory.span.context if memory.span else None)
+    context = memory.span.context if memory.span else None
+    return index_body(memory.content), index_names(memory.content, *labels), index_body(context)

@@ -7,31 +7,37 @@ from recollect.core.digest import checksum
 from recollect.core.errors import StoreDamaged
 from recollect.store.port import Engine
 
+FILE = ""  # the project of facts about the whole file
+
 
 class Meta:
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    """Facts of one project; those about the whole file, such as whose it is, belong to the project FILE."""
 
-    _GET = "select value, checksum from meta where name = :name"
+    def __init__(self, engine: Engine, project: str) -> None:
+        self._engine = engine
+        self._project = project
+
+    _GET = "select value, checksum from meta where project = :project and name = :name"
 
     def get(self, name: str) -> str | None:
-        row = self._engine.row(self._GET, {"name": name})
+        row = self._engine.row(self._GET, {"project": self._project, "name": name})
         if row is None:
             return None
-        if checksum([name, row[0]]) != row[1]:
+        if checksum([self._project, name, row[0]]) != row[1]:
             raise StoreDamaged(self._engine.location, f"what it says of its {name} does not match its checksum")
         return str(row[0])
 
     _PUT = """
-        insert into meta (name, value, checksum) values (:name, :value, :checksum)
-            on conflict (name) do update set value = excluded.value, checksum = excluded.checksum
+        insert into meta (project, name, value, checksum) values (:project, :name, :value, :checksum)
+            on conflict (project, name) do update set value = excluded.value, checksum = excluded.checksum
     """
 
     def put(self, name: str, value: str) -> None:
-        self._engine.execute(self._PUT, {"name": name, "value": value, "checksum": checksum([name, value])})
+        sum = checksum([self._project, name, value])
+        self._engine.execute(self._PUT, {"project": self._project, "name": name, "value": value, "checksum": sum})
 
-    _EVERY = "select name, value, checksum from meta"
+    _EVERY = "select project, name, value, checksum from meta"
 
     def damaged(self) -> list[str]:
         """The names of facts whose checksum does not match."""
-        return [row[0] for row in self._engine.rows(self._EVERY) if checksum(row[:2]) != row[2]]
+        return [row[1] for row in self._engine.rows(self._EVERY) if checksum(row[:3]) != row[3]]

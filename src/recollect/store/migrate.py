@@ -11,10 +11,10 @@ from hashlib import sha256
 from types import MappingProxyType
 
 from recollect.core.errors import MigrationFailed, RecollectError
-from recollect.store.meta import Meta
+from recollect.store.meta import FILE, Meta
 from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.port import Engine
-from recollect.store.sqlite.backup import make_backup
+from recollect.store.schema import FIRST, create
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,11 @@ class Census:
 _STATEMENTS = "select id, project, kind, content, status, created_at from memories order by id"
 
 
+def every_step(engine: Engine) -> tuple[Migration, ...]:
+    """All steps this engine's stores can have gone through, in order."""
+    return (*(Migration(*step) for step in engine.upgrades()), *MIGRATIONS)
+
+
 def census(engine: Engine) -> Census:
     """Row counts of the canonical tables and a hash of every statement."""
     return _census(engine, engine.schema())
@@ -35,7 +40,7 @@ def census(engine: Engine) -> Census:
 
 def _census(engine: Engine, schema: int) -> Census:
     made: list[str] = []
-    for step in MIGRATIONS:
+    for step in every_step(engine):
         if step.number <= schema:
             old, new = step.renamed or ("", "")
             made = [new if table == old else table for table in (*made, *step.canonical)]
@@ -47,27 +52,34 @@ def _census(engine: Engine, schema: int) -> Census:
 
 
 def migrate(
-    engine: Engine, steps: Sequence[Migration] = MIGRATIONS, *, facts: Mapping[str, str] = MappingProxyType({})
+    engine: Engine,
+    steps: Sequence[Migration] | None = None,
+    *,
+    facts: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Bring the store to the last of `steps`. Safe to call from several processes at once, and after a crash.
 
-    `facts` about the store are written in the same transaction that makes it, so that none can exist without them.
+    An empty one is made with the common schema. `facts` about the store are written in the same transaction that makes
+    it, so that none can exist without them.
     """
+    if steps is None:
+        steps = every_step(engine)
     with engine.write():  # under the lock, and it makes the file when there is none
         current = engine.schema()
+        if current == 0 and steps[-1].number >= FIRST:
+            create(engine)
+            for name, value in facts.items():
+                Meta(engine, FILE).put(name, value)
     if current >= steps[-1].number:
         return
     backup = "nowhere: the store was empty"
     if current > 0:
-        made = make_backup(engine, reason=f"before-schema-{steps[-1].number}")
+        made = engine.backup(f"before-schema-{steps[-1].number}")
         backup = str(made) if made else backup
     for step in steps:
         with engine.write():
             if engine.schema() < step.number:  # asked again under the lock: another process may have been faster
                 _apply(engine, step, backup)
-                if step.number == 1:
-                    for name, value in facts.items():
-                        Meta(engine).put(name, value)
 
 
 def _apply(engine: Engine, step: Migration, backup: str) -> None:

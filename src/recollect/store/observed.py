@@ -43,6 +43,7 @@ class Table(Generic[V]):
         self.columns = ", ".join(own)
         every = (*owner, *own, "checksum")
         replaced = ", ".join(f"{one} = excluded.{one}" for one in every if one not in key)
+        self.every = f"select {', '.join(every)} from {name} order by {', '.join(owner)}, {own[0]}"
         self.insert = f"insert into {name} ({', '.join(every)}) values ({', '.join('?' * len(every))})" + (
             f" on conflict ({', '.join(key)}) do update set {replaced}" if key else ""
         )
@@ -85,7 +86,9 @@ _FEATURES = Table("observed_traits", FeatureSeen, _SESSION)
 _PROMOTIONS = Table("observed_promotions", Promotion, ("project",), key=("project", "key"))
 _SYNTHESES = Table("observed_syntheses", Synthesis, ("project",), key=("project", "subject", "stage"))
 _PARTS: tuple[Table[Any], ...] = (_FILES, _PAIRS, _ERRORS, _CALLS, _SEQUENCES, _SIGNALS, _FEATURES)
-TABLES = tuple(table.name for table in (_SESSIONS, *_PARTS, _PROMOTIONS, _SYNTHESES))
+EVERY_ROW = {table.name: table.every for table in (_SESSIONS, *_PARTS, _PROMOTIONS, _SYNTHESES)}
+TABLES = tuple(EVERY_ROW)
+IN_ORDER = tuple(table.name for table in _PARTS)  # rows are numbered as they come
 
 
 class Observed(Patterns):
@@ -125,7 +128,8 @@ class Observed(Patterns):
     _ERASE = "delete from observed_signals where project = :project and session = :session and name = :name"
     _ERASE_TROUBLE = "delete from observed_errors where project = :project and fingerprint = :fingerprint"
 
-    _ERASE_OUTLOOK = "delete from meta where name = 'outlook'"  # a projection: written anew with the next session
+    # A projection: written anew with the next session.
+    _ERASE_OUTLOOK = "delete from meta where project = :project and name = 'outlook'"
 
     def erase(self, signal: str, sessions: Iterable[str], fingerprint: str) -> None:
         """Remove what a forgotten memory was drawn from: a person's words must not linger in the statistics."""
@@ -133,7 +137,7 @@ class Observed(Patterns):
             self._engine.execute(self._ERASE, {"project": self._project, "session": session, "name": signal})
         if fingerprint:
             self._engine.execute(self._ERASE_TROUBLE, {"project": self._project, "fingerprint": fingerprint})
-            self._engine.execute(self._ERASE_OUTLOOK, {})
+            self._engine.execute(self._ERASE_OUTLOOK, {"project": self._project})
 
     _TROUBLED = "select count(*) from observed_errors where project = :project"
 
@@ -200,25 +204,25 @@ class Observed(Patterns):
     _SIGHTINGS = f"""
         select s.session, {", ".join(f"s.{name}" for name in _SIGNALS.columns.split(", "))} from observed_signals s
           join observed_sessions o on o.project = s.project and o.id = s.session
-         where s.project = :project and s.name = :name and s.subject in (select value from json_each(:subjects))
+         where s.project = :project and s.name = :name and s.subject = any(:subjects)
          order by coalesce(o.started, 0), o.id, s.subject
     """
 
     def signals(self, name: str, subjects: Iterable[str]) -> list[tuple[str, SignalSeen]]:
         """The sessions that had a signal about some subjects, in the order they began, with what each saw of it."""
-        asked = {"project": self._project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
+        asked = {"project": self._project, "name": name, "subjects": sorted(set(subjects))}
         rows = self._engine.rows(self._SIGHTINGS, asked)
         return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
 
     _HAVING = """
         select subject, count(*) from observed_signals
-         where project = :project and name = :name and subject in (select value from json_each(:subjects))
+         where project = :project and name = :name and subject = any(:subjects)
          group by subject
     """
 
     def sessions_with(self, name: str, subjects: Iterable[str]) -> dict[str, int]:
         """In how many sessions a signal was seen about each of some subjects; those about none are left out."""
-        asked = {"project": self._project, "name": name, "subjects": json.dumps(sorted(set(subjects)))}
+        asked = {"project": self._project, "name": name, "subjects": sorted(set(subjects))}
         return dict(self._engine.rows(self._HAVING, asked))
 
     _NAMED_SIGNALS = f"""
@@ -235,38 +239,34 @@ class Observed(Patterns):
     _TROUBLE = f"""
         select t.session, {", ".join(f"t.{name}" for name in _ERRORS.columns.split(", "))} from observed_errors t
           join observed_sessions o on o.project = t.project and o.id = t.session
-         where t.project = :project and t.fingerprint in (select value from json_each(:keys))
+         where t.project = :project and t.fingerprint = any(:keys)
          order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
     def troubles(self, fingerprints: Iterable[str]) -> list[tuple[str, ErrorSeen]]:
         """The sessions that had some troubles, in the order they began."""
-        rows = self._engine.rows(
-            self._TROUBLE, {"project": self._project, "keys": json.dumps(sorted(set(fingerprints)))}
-        )
+        rows = self._engine.rows(self._TROUBLE, {"project": self._project, "keys": sorted(set(fingerprints))})
         return [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
 
     _TROUBLE_ABOUT = f"""
         select t.session, {", ".join(f"t.{name}" for name in _ERRORS.columns.split(", "))} from observed_errors t
           join observed_sessions o on o.project = t.project and o.id = t.session
-         where t.project = :project
-           and exists (select 1 from json_each(t.files) f where f.value in (select value from json_each(:paths)))
-         order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
+         where t.project = :project order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
     def troubles_about(self, paths: Iterable[str]) -> list[tuple[str, ErrorSeen]]:
         """The sessions that had any trouble with some files, in the order they began."""
-        rows = self._engine.rows(
-            self._TROUBLE_ABOUT, {"project": self._project, "paths": json.dumps(sorted(set(paths)))}
-        )
-        return [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
+        wanted = set(paths)
+        rows = self._engine.rows(self._TROUBLE_ABOUT, {"project": self._project})
+        seen = [(session, _ERRORS.value(tuple(row))) for session, *row in rows]
+        return [(session, trouble) for session, trouble in seen if wanted & set(trouble.files)]
 
     _TOGETHER = """
         select p.one, p.other, p.session from observed_pairs p
           join observed_files f on f.project = p.project and f.session = p.session and f.path = p.one
           join observed_files g on g.project = p.project and g.session = p.session and g.path = p.other
          where p.project = :project and f.edits > 0 and g.edits > 0
-           and p.one in (select value from json_each(:paths)) and p.other in (select value from json_each(:paths))
+           and p.one = any(:paths) and p.other = any(:paths)
          order by p.one, p.other, p.session
     """
 
@@ -274,21 +274,21 @@ class Observed(Patterns):
         """The sessions in which two of these files were changed close to each other."""
         found: dict[tuple[str, str], list[str]] = {}
         for one, other, session in self._engine.rows(
-            self._TOGETHER, {"project": self._project, "paths": json.dumps(sorted(set(paths)))}
+            self._TOGETHER, {"project": self._project, "paths": sorted(set(paths))}
         ):
             found.setdefault((one, other), []).append(session)
         return {pair: tuple(sessions) for pair, sessions in found.items()}
 
     _FILES_OF = f"""
         select session, {_FILES.columns} from observed_files
-         where project = :project and session in (select value from json_each(:sessions))
+         where project = :project and session = any(:sessions)
          order by session, first_step, path
     """
 
     def files_of(self, sessions: Iterable[str]) -> dict[str, tuple[FileSeen, ...]]:
         """The files some sessions used, each in the order of first use."""
         found: dict[str, list[FileSeen]] = {}
-        asked = {"project": self._project, "sessions": json.dumps(sorted(set(sessions)))}
+        asked = {"project": self._project, "sessions": sorted(set(sessions))}
         for session, *row in self._engine.rows(self._FILES_OF, asked):
             found.setdefault(session, []).append(_FILES.value(tuple(row)))
         return {session: tuple(files) for session, files in found.items()}
@@ -306,13 +306,13 @@ class Observed(Patterns):
 
     _USED_IN = """
         select path, count(*) from observed_files
-         where project = :project and session in (select value from json_each(:sessions))
+         where project = :project and session = any(:sessions)
          group by path having count(*) >= :least order by path
     """
 
     def used_in(self, sessions: Iterable[str], *, least: int = 1) -> dict[str, int]:
         """How many of some sessions used each file, for files that at least so many did."""
-        asked = {"project": self._project, "sessions": json.dumps(sorted(set(sessions))), "least": least}
+        asked = {"project": self._project, "sessions": sorted(set(sessions)), "least": least}
         return dict(self._engine.rows(self._USED_IN, asked))
 
     _CHANGED = """
@@ -333,12 +333,12 @@ class Observed(Patterns):
 
     _LOOKED = f"""
         select session, {_FEATURES.columns} from observed_traits
-         where project = :project and session in (select value from json_each(:sessions)) order by rowid
+         where project = :project and session = any(:sessions) order by number
     """
 
     def features(self, sessions: Sequence[str]) -> list[tuple[FeatureSeen, ...]]:
         """How the calls of some sessions looked: one entry for each session, in the order asked."""
-        rows = self._engine.rows(self._LOOKED, {"project": self._project, "sessions": json.dumps(list(sessions))})
+        rows = self._engine.rows(self._LOOKED, {"project": self._project, "sessions": list(sessions)})
         grouped: dict[str, list[FeatureSeen]] = {session: [] for session in sessions}
         for session, *row in rows:
             grouped[session].append(_FEATURES.value(tuple(row)))
@@ -346,14 +346,12 @@ class Observed(Patterns):
 
     _ROUNDS = f"""
         select session, {_SEQUENCES.columns} from observed_sequences
-         where project = :project and session in (select value from json_each(:sessions)) order by rowid
+         where project = :project and session = any(:sessions) order by number
     """
 
     def rounds(self, sessions: Iterable[str]) -> dict[str, tuple[SequenceSeen, ...]]:
         """The orders of tools that some sessions repeated."""
-        rows = self._engine.rows(
-            self._ROUNDS, {"project": self._project, "sessions": json.dumps(sorted(set(sessions)))}
-        )
+        rows = self._engine.rows(self._ROUNDS, {"project": self._project, "sessions": sorted(set(sessions))})
         found: dict[str, list[SequenceSeen]] = {}
         for session, *row in rows:
             found.setdefault(session, []).append(_SEQUENCES.value(tuple(row)))
@@ -374,12 +372,12 @@ class Observed(Patterns):
 
     _PROMOTED = f"""
         select {_PROMOTIONS.columns} from observed_promotions
-         where project = :project and key in (select value from json_each(:keys))
+         where project = :project and key = any(:keys)
     """
 
     def promoted(self, keys: Iterable[str]) -> dict[str, Promotion]:
         """Which of these became memories before, whatever became of those."""
-        rows = self._engine.rows(self._PROMOTED, {"project": self._project, "keys": json.dumps(sorted(set(keys)))})
+        rows = self._engine.rows(self._PROMOTED, {"project": self._project, "keys": sorted(set(keys))})
         return {found.key: found for found in map(_PROMOTIONS.value, rows)}
 
     _PROMOTIONS_OF = "select count(*) from observed_promotions where project = :project and session = :session"
@@ -395,7 +393,7 @@ class Observed(Patterns):
 
     _SYNTHESISED = f"""
         select {_SYNTHESES.columns} from observed_syntheses
-         where project = :project and (:subject is null or subject = :subject) order by at, subject, stage
+         where project = :project and (cast(:subject as text) is null or subject = :subject) order by at, subject, stage
     """
 
     def syntheses(self, *, subject: str | None = None) -> list[Synthesis]:
@@ -411,7 +409,7 @@ class Observed(Patterns):
 
     _TALLY = """
         select count(*), coalesce(sum(calls), 0), coalesce(sum(errors), 0), coalesce(sum(events), 0),
-               coalesce(sum(slow), 0), coalesce(sum(case when taint <> '' then 1 else 0 end), 0), max(started) / 1000.0,
+               coalesce(sum(slow), 0), coalesce(sum(case when taint <> '' then 1 else 0 end), 0), max(started),
                (select count(*) from observed_promotions where project = :project)
           from observed_sessions where project = :project
     """
@@ -423,19 +421,20 @@ class Observed(Patterns):
             return ObservedTally()
         sessions, calls, errors, events, slow, tainted, last, promotions = row
         return ObservedTally(sessions=sessions, calls=calls, errors=errors, events=events, slow=slow,
-                             tainted=tainted, promotions=promotions, last=last)  # fmt: skip
+                             tainted=tainted, promotions=promotions,
+                             last=None if last is None else last / 1000)  # fmt: skip
 
     def damaged(self) -> list[str]:
         """The rows that do not match their checksum, named by table and by session, key or subject."""
         return [
             f"{table.removeprefix('observed_')} of {row[1]}"
-            for table in TABLES
-            for row in self._engine.rows(f"select * from {table} order by rowid")
+            for table, every in EVERY_ROW.items()
+            for row in self._engine.rows(every)
             if checksum(row[:-1]) != row[-1]
         ]
 
     def _asked_for(self, **sets: Iterable[str]) -> Params:
-        return {"project": self._project, **{name: json.dumps(sorted(set(some))) for name, some in sets.items()}}
+        return {"project": self._project, **{name: sorted(set(some)) for name, some in sets.items()}}
 
     def _add(self, table: Table[V], owner: tuple[str, ...], values: Sequence[V]) -> None:
         if values:
@@ -443,7 +442,7 @@ class Observed(Patterns):
 
     def _own(self, table: Table[V], owner: tuple[str, str]) -> tuple[V, ...]:
         found = self._engine.rows(
-            f"select {table.columns} from {table.name} where project = :project and session = :session order by rowid",
+            f"select {table.columns} from {table.name} where project = :project and session = :session order by number",
             {"project": owner[0], "session": owner[1]},
         )
         return tuple(map(table.value, found))

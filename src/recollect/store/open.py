@@ -8,9 +8,9 @@ from pathlib import Path
 from recollect.core.errors import NewerSchema, NotAStore, StoreDamaged, StoreError, StoreMissing, StoreReadOnly
 from recollect.core.kinds import Kinds
 from recollect.core.text import ANALYZER
-from recollect.store.migrations.latest import APPLICATION_ID, LATEST
-from recollect.store.sqlite import keywords
-from recollect.store.sqlite.engine import PATIENCE, SqliteEngine
+from recollect.store.meta import FILE, Meta
+from recollect.store.migrations.latest import LATEST
+from recollect.store.sqlite.engine import TIMEOUT, SqliteEngine
 from recollect.store.store import Store
 
 
@@ -22,7 +22,7 @@ def open_store(
     read_only: bool = False,
     project: str | None = None,
     name: Callable[[], str] = lambda: "default",
-    patience: float = PATIENCE,
+    timeout: float = TIMEOUT,
     vfs: str | None = None,
 ) -> Store:
     """Open the store in `path` (none: in memory), migrating it when it is older than this release.
@@ -35,7 +35,7 @@ def open_store(
             _prepare(path, create=create, read_only=read_only)
         except (OSError, ValueError):  # a directory we may not enter, a name no file can have
             raise StoreReadOnly(str(path)) from None
-    engine = SqliteEngine(path, read_only=read_only, patience=patience, vfs=vfs)
+    engine = SqliteEngine(path, read_only=read_only, timeout=timeout, vfs=vfs)
     try:
         _bring_up_to_date(engine, path, project, name)
         store = Store(engine, kinds, project=project)
@@ -67,8 +67,8 @@ def _had_content(path: Path) -> bool:
 
 
 def _bring_up_to_date(engine: SqliteEngine, path: Path | None, project: str | None, name: Callable[[], str]) -> None:
-    if path is not None and path.exists() and path.stat().st_size > 0:
-        _require_ours(engine)
+    if path is not None and path.exists() and path.stat().st_size > 0 and engine.is_foreign():
+        raise NotAStore(engine.location, "another program's database")
     found = engine.schema() if path is None or path.exists() else 0
     if found > LATEST and not engine.read_only:
         raise NewerSchema(found=found, known=LATEST)
@@ -84,20 +84,13 @@ def _bring_up_to_date(engine: SqliteEngine, path: Path | None, project: str | No
         migrate(engine, facts=facts)
 
 
-def _require_ours(engine: SqliteEngine) -> None:
-    with engine.read():  # of one moment: another process may be making this very store
-        row = engine.row("pragma application_id")
-        tables = engine.row("select count(*) from sqlite_schema")
-    if (row is None or row[0] != APPLICATION_ID) and tables is not None and tables[0] > 0:
-        raise NotAStore(engine.location, "another program's database")
-
-
 def _settle_identity(store: Store, project: str | None) -> None:
     """Write down, once, whose store this is; rebuild the keyword index when its rules have changed."""
-    if project is not None and store.meta("project") is None:
+    facts = Meta(store.engine, FILE)
+    if project is not None and facts.get("project") is None:
         with store.engine.write():
-            store.set_meta("project", project)
-    if store.meta("analyzer") != ANALYZER:
+            facts.put("project", project)
+    if facts.get("analyzer") != ANALYZER:
         with store.engine.write():
-            keywords.rebuild(store.engine)
-            store.set_meta("analyzer", ANALYZER)
+            store.engine.keywords.rebuild()
+            facts.put("analyzer", ANALYZER)

@@ -16,9 +16,9 @@ from recollect.store.port import Engine, Params
 _KEPT = 12  # files and remedies of one trouble that are told
 _FROM = """
     from {table} t join observed_sessions o on o.project = t.project and o.id = t.session
-   where t.project = :project and (:before is null or coalesce(o.started, 0) < :before)
+   where t.project = :project and (cast(:before as bigint) is null or coalesce(o.started, 0) < :before)
 """
-_LAST = "max(o.started) / 1000.0"
+_LAST = "max(o.started)"
 
 
 class Patterns:
@@ -31,8 +31,8 @@ class Patterns:
     _FILE_COUNTS = f"""
         select t.path, max(t.module), count(*) as sessions, sum(t.reads), sum(t.edits),
                sum(case when t.edits > 0 then 1 else 0 end), {_LAST}
-        {_FROM.format(table="observed_files")} and (:module is null or t.module = :module)
-          and (:paths is null or t.path in (select value from json_each(:paths)))
+        {_FROM.format(table="observed_files")} and (cast(:module as text) is null or t.module = :module)
+          and (:every_path = 1 or t.path = any(:paths))
         group by t.path order by sessions desc, t.path
     """
 
@@ -44,10 +44,10 @@ class Patterns:
         before: float | None = None,
     ) -> list[FileCount]:
         """Every file that was used, or those of a module or among some paths; those of most sessions first."""
-        asked = {"module": module, "paths": None if paths is None else json.dumps(sorted(set(paths)))}
+        asked = {"module": module, "every_path": int(paths is None), "paths": sorted(set(paths or ()))}
         rows = self._engine.rows(self._FILE_COUNTS, {**self._asked(before), **asked})
         return [FileCount(path=path, module=folder, sessions=sessions, reads=reads, edits=edits,
-                          edited=edited, last=last)
+                          edited=edited, last=_seconds(last))
                 for path, folder, sessions, reads, edits, edited, last in rows]  # fmt: skip
 
     _PAIR_COUNTS = f"""
@@ -56,8 +56,8 @@ class Patterns:
                sum(case when t.backward > t.forward then 1 else 0 end),
                avg(t.steps), avg(t.seconds), {_LAST}
         {_FROM.format(table="observed_pairs")}
-          and (:paths is null or t.one in (select value from json_each(:paths))
-               or t.other in (select value from json_each(:paths)))
+          and (:every_path = 1 or t.one = any(:paths)
+               or t.other = any(:paths))
         group by t.one, t.other having count(*) >= :least order by sessions desc, t.one, t.other
     """
 
@@ -65,16 +65,16 @@ class Patterns:
         self, *, touching: Iterable[str] | None = None, least: int = 1, before: float | None = None
     ) -> list[PairCount]:
         """Files used together in at least so many sessions, all or those that touch some files; most sessions first."""
-        paths = None if touching is None else json.dumps(sorted(set(touching)))
-        rows = self._engine.rows(self._PAIR_COUNTS, {**self._asked(before), "paths": paths, "least": least})
+        asked = {"every_path": int(touching is None), "paths": sorted(set(touching or ())), "least": least}
+        rows = self._engine.rows(self._PAIR_COUNTS, {**self._asked(before), **asked})
         return [PairCount(one=one, other=other, sessions=sessions, led=led, followed=followed, steps=steps,
-                          seconds=seconds, last=last)
+                          seconds=seconds, last=_seconds(last))
                 for one, other, sessions, led, followed, steps, seconds, last in rows]  # fmt: skip
 
     _TROUBLES = f"""
         select t.tool, t.words, t.fingerprint, t.shape, t.example, t.files, t.times, t.resolution,
-               o.started / 1000.0
-        {_FROM.format(table="observed_errors")} and (:tool is null or t.tool = :tool)
+               o.started
+        {_FROM.format(table="observed_errors")} and (cast(:tool as text) is null or t.tool = :tool)
         order by coalesce(o.started, 0), o.id, t.tool, t.words, t.fingerprint
     """
 
@@ -119,10 +119,14 @@ class Patterns:
     def modules(self, *, least: int = 1, before: float | None = None) -> list[ModuleCount]:
         """Folders that at least so many sessions worked in."""
         rows = self._engine.rows(self._MODULE_COUNTS, {**self._asked(before), "least": least})
-        return [ModuleCount(module=module, sessions=sessions, last=last) for module, sessions, last in rows]
+        return [ModuleCount(module=module, sessions=sessions, last=_seconds(last)) for module, sessions, last in rows]
 
     def _asked(self, before: float | None) -> Params:
         return {"project": self._project, "before": None if before is None else round(before * 1000)}
+
+
+def _seconds(ms: float | None) -> float | None:
+    return None if ms is None else ms / 1000
 
 
 def _trouble(
@@ -139,7 +143,7 @@ def _trouble(
         example=example,
         sessions=len(seen),
         times=sum(one[3] for one in seen),
-        last=seen[-1][5],
+        last=_seconds(seen[-1][5]),
         files=tuple(files)[:_KEPT],
         resolutions=tuple(remedies.most_common(_KEPT)),
     )

@@ -14,7 +14,7 @@ from recollect.store.memories import M_NAMES, Memories
 from recollect.store.port import Engine, Params, Row
 
 _NAMES = "s.id, s.project, s.seen_at, s.last_at, s.cursor, s.queued_at, s.consolidated_at"
-_SAID = "m.session = s.id and m.project = s.project and m.kind = 'episode'"
+_SAID = "m.project = s.project and m.session = s.id and m.ordinal is not null"
 _COUNTED = f"{_NAMES}, (select count(*) from memories m where {_SAID})"
 # What one user may see: sessions in which something was said that is theirs or nobody's, and so many episodes of it.
 _SEEN = f"({SEEN} or :user = '{ANY_USER}')"
@@ -36,7 +36,7 @@ class Sessions:
     _TOUCH = """
         insert into sessions (project, id, seen_at, last_at, cursor) values (:project, :id, :seen, :last, 0)
             on conflict (project, id) do update
-            set last_at = max(last_at, excluded.last_at), consolidated_at = null
+            set last_at = greatest(sessions.last_at, excluded.last_at), consolidated_at = null
     """
 
     def touch(self, id: str, *, seen: datetime, last: datetime) -> bool:
@@ -91,29 +91,26 @@ class Sessions:
         return dict(self._engine.rows(self._TALLY, {"project": self._project, "user": user}))
 
     _EPISODES = f"""
-        select m.seq, {M_NAMES}, m.checksum from memories m
-         where m.session = :session and m.project = :project and m.kind = 'episode' and m.seq > :after
-         order by m.seq limit :limit
+        select m.ordinal, {M_NAMES}, m.checksum from memories m
+         where m.project = :project and m.session = :session and m.ordinal > :after order by m.ordinal limit :limit
     """
 
     def episodes(self, id: str, *, after: int = 0, limit: int) -> list[tuple[int, Memory]]:
-        """What was said in a session, in the order it arrived, each with its position."""
+        """What was said in a session, in the order it arrived, each with its ordinal."""
         rows = self._engine.rows(self._EPISODES, {**self._of(id), "after": after, "limit": limit})
         return [(row[0], memory) for row in rows for memory in self._memories.sound([row[1:]])]
 
-    _LAST = """
-        select coalesce(max(seq), 0) from memories where session = :session and project = :project and kind = 'episode'
-    """
+    _LAST = "select coalesce(max(ordinal), 0) from memories where project = :project and session = :session"
 
-    def last_position(self, id: str) -> int:
-        """The position of the last episode of a session."""
+    def last_ordinal(self, id: str) -> int:
+        """The ordinal of the last episode of a session."""
         row = self._engine.row(self._LAST, self._of(id))
         return int(row[0]) if row else 0
 
     _LATEST = f"""
         select {M_NAMES}, m.checksum from memories m
-         where m.session = :session and m.project = :project and m.kind = 'episode' and {_SEEN}
-         order by coalesce(m.event_at, m.created_at) desc, m.seq desc limit :limit
+         where m.project = :project and m.session = :session and m.ordinal is not null and {_SEEN}
+         order by coalesce(m.event_at, m.created_at) desc, m.ordinal desc limit :limit
     """
 
     def latest(self, id: str, *, limit: int, user: str | None = ANY_USER) -> list[Memory]:
@@ -123,15 +120,15 @@ class Sessions:
 
     _BEFORE = f"""
         select {M_NAMES}, m.checksum from memories m
-         where m.session = :session and m.project = :project and m.kind = 'episode'
-           and m.seq < (select seq from memories where id = :id)
-         order by m.seq desc limit :limit
+         where m.project = :project and m.session = :session
+           and m.ordinal < (select ordinal from memories where id = :id)
+         order by m.ordinal desc limit :limit
     """
     _FROM = f"""
         select {M_NAMES}, m.checksum from memories m
-         where m.session = :session and m.project = :project and m.kind = 'episode'
-           and m.seq >= (select seq from memories where id = :id)
-         order by m.seq limit :limit
+         where m.project = :project and m.session = :session
+           and m.ordinal >= (select ordinal from memories where id = :id)
+         order by m.ordinal limit :limit
     """
 
     def around(self, episode: Memory, *, before: int, after: int) -> list[Memory]:
@@ -157,15 +154,15 @@ class Sessions:
     """
 
     def advance(self, session: Session, *, to: int) -> bool:
-        """Note that the facts up to a row were drawn. False when another process was faster."""
+        """Note that the facts up to an ordinal were drawn. False when another process was faster."""
         key = {"project": self._project, "id": session.id, "from_": session.cursor, "to": to}
         return self._engine.execute(self._ADVANCE, key) == 1
 
     _FINISH = """
         update sessions set consolidated_at = :at, queued_at = null
          where project = :project and id = :id and consolidated_at is null
-           and not exists (select 1 from memories m where m.session = sessions.id and m.project = sessions.project
-                              and m.kind = 'episode' and m.seq > sessions.cursor)
+           and not exists (select 1 from memories m where m.project = sessions.project and m.session = sessions.id
+                              and m.ordinal > sessions.cursor)
     """
 
     def finish(self, id: str, *, at: datetime) -> bool:

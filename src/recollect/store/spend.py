@@ -26,12 +26,11 @@ class Spend:
         self._engine = engine
         self._project = project
 
-    _SPENT = f"select coalesce(sum({_COST}), 0) from spend where at >= :since and at < :until"
-    _SPENT_IN = f"select coalesce(sum({_COST}), 0) from spend where session = :session"
-    _NEXT = "select coalesce(max(number), 0) + 1 from spend"
+    _SPENT = f"select coalesce(sum({_COST}), 0) from spend where project = :project and at >= :since and at < :until"
+    _SPENT_IN = f"select coalesce(sum({_COST}), 0) from spend where project = :project and session = :session"
     _RESERVE = """
-        insert into spend (number, at, model, feature, session, reserved, outcome, note)
-        values (:number, :at, :model, :feature, :session, :tokens, 'open', '')
+        insert into spend (project, at, model, feature, session, reserved, outcome, note)
+        values (:project, :at, :model, :feature, :session, :tokens, 'open', '') returning number
     """
 
     def reserve(
@@ -52,11 +51,8 @@ class Spend:
                 return None
             if session is not None and self.spent_in(session) + tokens > per_session:
                 return None
-            row = self._engine.row(self._NEXT)
-            number = int(row[0]) if row else 1
-            values = {"number": number, "at": to_ms(at), "model": model, "feature": feature, "session": session}
-            self._engine.execute(self._RESERVE, {**values, "tokens": tokens})
-            return number
+            values = {"project": self._project, "at": to_ms(at), "model": model, "feature": feature, "session": session}
+            return int(self._engine.rows(self._RESERVE, {**values, "tokens": tokens})[0][0])
 
     _SETTLE = "update spend set used = :used, outcome = :outcome, note = :note where number = :number"
 
@@ -66,31 +62,34 @@ class Spend:
             self._engine.execute(self._SETTLE, {"number": number, "used": used, "outcome": outcome, "note": note})
 
     def spent(self, since: datetime, until: datetime) -> int:
-        row = self._engine.row(self._SPENT, {"since": to_ms(since), "until": to_ms(until)})
+        row = self._engine.row(self._SPENT, {"project": self._project, "since": to_ms(since), "until": to_ms(until)})
         return int(row[0]) if row else 0
 
     def spent_in(self, session: str) -> int:
-        row = self._engine.row(self._SPENT_IN, {"session": session})
+        row = self._engine.row(self._SPENT_IN, {"project": self._project, "session": session})
         return int(row[0]) if row else 0
 
-    _RECENT = (
-        "select at, outcome from spend where model = :model and outcome <> 'open' order by number desc limit :limit"
-    )
+    _RECENT = """
+        select at, outcome from spend where project = :project and model = :model and outcome <> 'open'
+         order by number desc limit :limit
+    """
 
     def failures(self, model: str, *, limit: int) -> tuple[int, datetime | None]:
         """How many of the last calls failed in a row, and when the last of them was made."""
         count, last = 0, None
-        for at, outcome in self._engine.rows(self._RECENT, {"model": model, "limit": limit}):
+        for at, outcome in self._engine.rows(self._RECENT, {"project": self._project, "model": model, "limit": limit}):
             if outcome != "down":
                 break
             count, last = count + 1, last or from_ms(at)
         return count, last
 
     _BY_FEATURE = f"""
-        select feature, count(*), sum({_COST}), sum(outcome <> 'ok' and outcome <> 'open') from spend
-         where at >= :since and at < :until group by feature order by feature
+        select feature, count(*), sum({_COST}), count(*) filter (where outcome <> 'ok' and outcome <> 'open') from spend
+         where project = :project and at >= :since and at < :until group by feature order by feature
     """
 
     def by_feature(self, since: datetime, until: datetime) -> list[Cost]:
-        rows = self._engine.rows(self._BY_FEATURE, {"since": to_ms(since), "until": to_ms(until)})
+        rows = self._engine.rows(
+            self._BY_FEATURE, {"project": self._project, "since": to_ms(since), "until": to_ms(until)}
+        )
         return [Cost(feature, calls, int(tokens), int(failures)) for feature, calls, tokens, failures in rows]

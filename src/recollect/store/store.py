@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from recollect.core.kinds import Kinds
 from recollect.store.memories import Memories
-from recollect.store.meta import Meta
-from recollect.store.port import Engine
+from recollect.store.meta import FILE, Meta
+from recollect.store.port import Engine, VectorIndex
 from recollect.store.words import Words
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from recollect.store.observed import Observed
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
-    from recollect.store.sqlite.vectors import Vectors
     from recollect.store.tombstones import Tombstones
     from recollect.store.turns import Turns, WorkingMemory
 
@@ -36,8 +35,9 @@ class Store:
     def __init__(self, engine: Engine, kinds: Kinds, *, project: str | None = None) -> None:
         self.engine = engine
         self.kinds = kinds
-        self._meta = Meta(engine)
-        self.project = project or self.meta("project") or "default"
+        self.file_project = Meta(engine, FILE).get("project") or "default"  # whose file it is; hooks read no other
+        self.project = project or self.file_project
+        self._meta = Meta(engine, self.project)
         self.memories = Memories(engine, kinds, self.project)
         self.words = Words(engine, self.project)
 
@@ -60,10 +60,8 @@ class Store:
         return Tombstones(self.engine, self.project)
 
     @cached_property
-    def vectors(self) -> Vectors:
-        from recollect.store.sqlite.vectors import Vectors
-
-        return Vectors(self.engine, self.project)
+    def vectors(self) -> VectorIndex:
+        return self.engine.vectors(self.project)
 
     @cached_property
     def documents(self) -> Documents:
@@ -77,11 +75,11 @@ class Store:
 
         return Graph(self.engine, self.project)
 
-    _HAS_CODE = "select 1 from code_nodes limit 1"
+    _HAS_CODE = "select 1 from code_nodes where project = :project limit 1"
 
     def has_code(self) -> bool:
         """Whether a source tree was indexed; asked at every opening, so it loads nothing."""
-        return self.engine.row(self._HAS_CODE) is not None
+        return self.engine.row(self._HAS_CODE, {"project": self.project}) is not None
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -131,16 +129,20 @@ class Store:
 
         return Observed(self.engine, self.project)
 
+    _HAS_OBSERVED = "select 1 from observed_sessions where project = :project limit 1"
+
     def has_observed(self) -> bool:
         """Was any session observed? Asked at every opening, so it loads nothing."""
-        return self.engine.row("select 1 from observed_sessions limit 1") is not None
+        return self.engine.row(self._HAS_OBSERVED, {"project": self.project}) is not None
+
+    _NAMES_ENTITIES = "select 1 from entities where project = :project limit 1"
 
     def names_entities(self) -> bool:
         """Is anybody known by name? Asked at every opening, so it loads nothing."""
-        return self.engine.row("select 1 from entities limit 1") is not None
+        return self.engine.row(self._NAMES_ENTITIES, {"project": self.project}) is not None
 
     def meta(self, name: str) -> str | None:
-        """A fact about the store itself, such as the project it belongs to."""
+        """A fact about the project, such as where its code is."""
         return self._meta.get(name)
 
     def set_meta(self, name: str, value: str) -> None:

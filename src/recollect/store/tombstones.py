@@ -9,9 +9,7 @@ from hashlib import blake2b
 
 from recollect.core.digest import checksum
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.port import Engine
-
-_CHUNK = 500
+from recollect.store.port import Engine, chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +42,14 @@ class Tombstones:
         row = (fingerprint, self._project, reason, to_ms(at))
         self._engine.execute_many(self._PUT, [(*row, checksum(row))])
 
-    _FIND = "select fingerprint, reason, at from tombstones where project = :project and fingerprint in ({marks})"
+    _FIND = "select fingerprint, reason, at from tombstones where project = :project and fingerprint = any(:prints)"
 
     def find(self, fingerprints: Sequence[str]) -> dict[str, Tombstone]:
         """The tombstones among some fingerprints."""
         found: dict[str, Tombstone] = {}
-        for start in range(0, len(fingerprints), _CHUNK):
-            some = fingerprints[start : start + _CHUNK]
-            marks = ", ".join(f":f{index}" for index in range(len(some)))
-            params = {f"f{index}": value for index, value in enumerate(some)}
-            for fingerprint, reason, at in self._engine.rows(
-                self._FIND.format(marks=marks), {**params, "project": self._project}
-            ):
+        for some in chunks(fingerprints):
+            asked = {"prints": some, "project": self._project}
+            for fingerprint, reason, at in self._engine.rows(self._FIND, asked):
                 found[fingerprint] = Tombstone(fingerprint, reason, from_ms(at))
         return found
 

@@ -18,11 +18,11 @@ from recollect.store.codec import from_ms, to_ms
 from recollect.store.port import Engine, Params, Row, Value
 
 _COLUMNS = (
-    "number", "id", "project", "session", "thread", "provider", "model", "at", "input", "output", "state", "note",
+    "id", "project", "session", "thread", "provider", "model", "at", "input", "output", "state", "note",
     "ended_at", "tokens_in", "tokens_out",
 )  # fmt: skip
 _NAMES = ", ".join(_COLUMNS)
-_CALL_COLUMNS = ("turn", "place", "call", "name", "arguments", "result", "failed", "step", "said", "ms")
+_CALL_COLUMNS = ("project", "turn", "position", "call", "name", "arguments", "result", "failed", "step", "said", "ms")
 _CALL_NAMES = ", ".join(_CALL_COLUMNS)
 _TEXTS = ("input", "output", "note")
 _CALL_TEXTS = ("arguments", "result", "said")
@@ -37,30 +37,27 @@ class Turns:
 
     # --- writing --------------------------------------------------------------------------------------------------
 
-    _NEXT = "select coalesce(max(number), 0) + 1 from turns"
-    _NUMBER = "select number from turns where id = :id"
     _PUT = f"""
         insert into turns ({_NAMES}, checksum) values ({", ".join("?" * (len(_COLUMNS) + 1))})
-            on conflict (number) do update set
-            {", ".join(f"{name} = excluded.{name}" for name in (*_COLUMNS[2:], "checksum"))}
+            on conflict (id) do update set
+            {", ".join(f"{name} = excluded.{name}" for name in (*_COLUMNS[1:], "checksum"))}
     """
 
     def put(self, turn: Turn) -> None:
         """Add a turn, or bring a known one up to date. Its calls are written by `put_call`."""
+        row = _row(turn, self._project)
         with self._engine.write():
-            known = self._engine.row(self._NUMBER, {"id": turn.id}) or self._engine.row(self._NEXT)
-            row = _row(int(known[0]) if known else 1, turn, self._project)
             self._engine.execute_many(self._PUT, [(*row, checksum(row))])
 
     _PUT_CALL = f"""
         insert into turn_calls ({_CALL_NAMES}, checksum) values ({", ".join("?" * (len(_CALL_COLUMNS) + 1))})
-            on conflict (turn, place) do update set
-            {", ".join(f"{name} = excluded.{name}" for name in (*_CALL_COLUMNS[2:], "checksum"))}
+            on conflict (turn, position) do update set
+            {", ".join(f"{name} = excluded.{name}" for name in (*_CALL_COLUMNS[3:], "checksum"))}
     """
 
-    def put_call(self, turn: str, place: int, call: Call) -> None:
+    def put_call(self, turn: str, position: int, call: Call) -> None:
         """One call that has returned."""
-        row = _call_row(turn, place, call)
+        row = _call_row(self._project, turn, position, call)
         with self._engine.write():
             self._engine.execute_many(self._PUT_CALL, [(*row, checksum(row))])
 
@@ -123,16 +120,16 @@ class Turns:
 
     _CALLS = f"""
         select {_CALL_NAMES}, checksum from turn_calls
-         where turn in (select value from json_each(:turns)) order by turn, place
+         where project = :project and turn = any(:turns) order by turn, position
     """
 
     def _whole(self, rows: Sequence[Row]) -> list[Turn]:
         """The sound ones with their calls. What is damaged is left out here; `check` names it."""
         calls: dict[str, list[Call]] = {}
-        for row in self._engine.rows(self._CALLS, {"turns": json.dumps([row[1] for row in rows])}):
+        for row in self._engine.rows(self._CALLS, {"turns": [row[0] for row in rows], "project": self._project}):
             if _is_sound(row):
-                calls.setdefault(row[0], []).append(_call(row[:-1]))
-        return [_turn(row[:-1], calls.get(row[1], ())) for row in rows if _is_sound(row)]
+                calls.setdefault(row[1], []).append(_call(row[:-1]))
+        return [_turn(row[:-1], calls.get(row[0], ())) for row in rows if _is_sound(row)]
 
     # --- care -----------------------------------------------------------------------------------------------------
 
@@ -149,7 +146,9 @@ class Turns:
 
     def reword(self, turn: str, change: Callable[[str], str]) -> None:
         """Put every text of a turn through a change, such as taking a secret out."""
-        self._rewrite("id = :turn", "turn = :turn", {"turn": turn}, change)
+        self._rewrite(
+            "id = :turn and project = :project", "turn = :turn and project = :project", {"turn": turn}, change
+        )
 
     def _rewrite(self, told: str, called: str, params: Params, change: Callable[[str], str]) -> int:
         changed = 0
@@ -160,7 +159,7 @@ class Turns:
             ):
                 rows = [
                     tuple(change(value) if name in texts else value for name, value in zip(names, row, strict=False))
-                    for row in self._engine.rows(sql, params)
+                    for row in self._engine.rows(sql, {**params, "project": self._project})
                 ]
                 self._engine.execute_many(put, [(*row, checksum(row)) for row in rows])
                 changed += len(rows)
@@ -170,18 +169,18 @@ class Turns:
         """Each text that a turn holds, with the turn's id."""
         places = [_COLUMNS.index(name) for name in _TEXTS]
         for row in self._engine.rows(self._EVERY):
-            yield from ((str(row[1]), str(row[place])) for place in places)
+            yield from ((str(row[0]), str(row[place])) for place in places)
         places = [_CALL_COLUMNS.index(name) for name in _CALL_TEXTS]
         for row in self._engine.rows(self._EVERY_CALL):
-            yield from ((str(row[0]), str(row[place])) for place in places)
+            yield from ((str(row[1]), str(row[place])) for place in places)
 
     _EVERY = f"select {_NAMES}, checksum from turns order by number"
-    _EVERY_CALL = f"select {_CALL_NAMES}, checksum from turn_calls order by turn, place"
+    _EVERY_CALL = f"select {_CALL_NAMES}, checksum from turn_calls order by turn, position"
 
     def damaged(self) -> list[str]:
         """What does not match its checksum."""
-        turns = [f"turn {row[1]}" for row in self._engine.rows(self._EVERY) if not _is_sound(row)]
-        calls = [f"call {row[1]} of {row[0]}" for row in self._engine.rows(self._EVERY_CALL) if not _is_sound(row)]
+        turns = [f"turn {row[0]}" for row in self._engine.rows(self._EVERY) if not _is_sound(row)]
+        calls = [f"call {row[2]} of {row[1]}" for row in self._engine.rows(self._EVERY_CALL) if not _is_sound(row)]
         return [*turns, *calls]
 
 
@@ -197,7 +196,7 @@ def _is_sound(row: Row) -> bool:
 
 
 def _holds(fields: Sequence[str], text: str) -> str:
-    test = "instr({}, :text) > 0" if len(text) >= _TELLING else "trim({}) = :text"
+    test = "strpos({}, :text) > 0" if len(text) >= _TELLING else "trim({}) = :text"
     return " or ".join(test.format(field) for field in fields)
 
 
@@ -207,9 +206,8 @@ def _blank(value: str, *, text: str) -> str:
     return value.replace(text, GONE) if len(text) >= _TELLING else value
 
 
-def _row(number: int, turn: Turn, project: str) -> tuple[Value, ...]:
+def _row(turn: Turn, project: str) -> tuple[Value, ...]:
     return (
-        number,
         turn.id,
         project,
         turn.session,
@@ -228,7 +226,7 @@ def _row(number: int, turn: Turn, project: str) -> tuple[Value, ...]:
 
 
 def _turn(row: Row, calls: Sequence[Call]) -> Turn:
-    (_, id, _, session, thread, provider, model, at, input, output, state, note, ended_at, tokens_in, tokens_out) = row
+    (id, _, session, thread, provider, model, at, input, output, state, note, ended_at, tokens_in, tokens_out) = row
     return Turn(
         id=id,
         session=session,
@@ -247,10 +245,11 @@ def _turn(row: Row, calls: Sequence[Call]) -> Turn:
     )
 
 
-def _call_row(turn: str, place: int, call: Call) -> tuple[Value, ...]:
+def _call_row(project: str, turn: str, position: int, call: Call) -> tuple[Value, ...]:
     return (
+        project,
         turn,
-        place,
+        position,
         call.id,
         call.name,
         call.arguments,
@@ -263,7 +262,7 @@ def _call_row(turn: str, place: int, call: Call) -> tuple[Value, ...]:
 
 
 def _call(row: Row) -> Call:
-    _, _, id, name, arguments, result, failed, step, said, ms = row
+    _, _, _, id, name, arguments, result, failed, step, said, ms = row
     return Call(id, name, arguments, result, bool(failed), step, said, ms)
 
 

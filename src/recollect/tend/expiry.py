@@ -109,10 +109,10 @@ class EvictChore:
     name: str = "evict"
 
     def plan(self, now: datetime, *, due: bool) -> Plan:
-        expired = EmbeddingCache(self.store.engine, self.clock).expired()
+        expired = EmbeddingCache(self.store.engine, self.store.project, self.clock).expired()
         if not expired:
             return Plan(self.name)
         return Plan(self.name, (Step(f"drop {expired} cached embeddings", "older than a week"),), expired)
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
-        return Done(self.name, EmbeddingCache(self.store.engine, self.clock).evict())
+        return Done(self.name, EmbeddingCache(self.store.engine, self.store.project, self.clock).evict())

@@ -123,7 +123,7 @@ class Maintenance:
                 redact_turn(self._store, turn)
             found += [StoredSecret(turn, rule, fix) for rule in rules]
         if fix and found:
-            self._store.engine.settle()
+            self._store.engine.checkpoint()
         return found
 
     def facts(self) -> StoreFacts:

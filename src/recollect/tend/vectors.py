@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.ports import Clock
 from recollect.recall.embedding_texts import embedding_texts, stamp
-from recollect.store.sqlite.vectors import Space
+from recollect.store.port import Space
 from recollect.store.store import Store
 
 if TYPE_CHECKING:

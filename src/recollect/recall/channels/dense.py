@@ -13,7 +13,7 @@ from recollect.core.errors import EmbeddingMismatch
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
 from recollect.recall.recipes import SPREAD, USUAL_SPREAD, Recipe
-from recollect.store.sqlite.vectors import Space
+from recollect.store.port import Space
 from recollect.store.store import Store
 
 if TYPE_CHECKING:

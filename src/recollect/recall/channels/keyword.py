@@ -8,8 +8,8 @@ from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Found, Query, Reading
 from recollect.recall.gather import hydrate
 from recollect.recall.recipes import Recipe
+from recollect.store.port import Match
 from recollect.store.store import Store
-from recollect.store.words import Match
 
 _LEAST_SUBSTRING = 2  # characters: a single letter is in everything
 

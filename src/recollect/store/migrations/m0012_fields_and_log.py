@@ -15,12 +15,12 @@ from recollect.core.forms import iso
 from recollect.core.log import GENESIS, Change, body, chain, digest, next_stamp
 from recollect.store.codec import from_ms
 from recollect.store.log import ANCHOR, REPLICA, stored_json
-from recollect.store.meta import Meta
+from recollect.store.meta import FILE, Meta
 from recollect.store.port import Engine, Row, Value
 
 _TABLE = """
     create table log (
-        number   integer primary key,
+        number   bigint primary key,
         replica  text not null,
         project  text not null,
         act      text not null,
@@ -57,9 +57,9 @@ _ADD = """
 _FIRST = tuple(field for field in FIELDS if field.since < 12)
 _COLUMNS = column_names(*(field.name for field in _FIRST))
 _ROWS = f"select seq, {_COLUMNS} from memories where seq > :after order by seq limit 1000"
-_THESE = f"select {_COLUMNS} from memories where seq in ({{seqs}}) order by seq"
+_THESE = f"select {_COLUMNS} from memories where seq = any(:seqs) order by seq"
 _LINKS = """
-    select source, relation, target, is_file, confidence, automatic, created_at from links
+    select project, source, relation, target, is_file, confidence, automatic, created_at from links
      order by source, relation, target, is_file
 """
 _TOMBSTONES = "select fingerprint, project, reason, at from tombstones order by project, fingerprint"
@@ -74,7 +74,7 @@ def fields_and_log(engine: Engine) -> None:
             engine.execute(f"alter table memories add column {column_ddl(field)}")
     for statement in _TABLE.split(";"):
         engine.execute(statement)
-    meta = Meta(engine)
+    meta = Meta(engine, FILE)
     project = meta.get("project") or "default"
     engine.execute(_KEEP, {"project": project})
     engine.execute("drop table ledger")
@@ -114,7 +114,7 @@ class _Snapshot:
 
     def _changes(self, project: str) -> Iterator[tuple[str, Change]]:
         yield from self._memories()
-        for source, relation, target, is_file, confidence, automatic, created_at in self._engine.rows(_LINKS):
+        for home, source, relation, target, is_file, confidence, automatic, created_at in self._engine.rows(_LINKS):
             link = {
                 "relation": relation,
                 "file" if is_file else "target": target,
@@ -122,7 +122,7 @@ class _Snapshot:
                 "automatic": bool(automatic),
                 "created_at": iso(from_ms(created_at)),
             }
-            yield project, Change("snapshot", source, after=link, about="link")
+            yield home, Change("snapshot", source, after=link, about="link")
         for fingerprint, home, reason, at in self._engine.rows(_TOMBSTONES):
             buried = {"reason": reason, "at": iso(from_ms(at))}
             yield home, Change("snapshot", fingerprint, after=buried, about="tombstone")
@@ -140,7 +140,7 @@ class _Snapshot:
                 else:
                     yield values["project"], Change("snapshot", values["id"], after=values)
         for (project, document), seqs in passages.items():
-            found = self._engine.rows(_THESE.format(seqs=", ".join(map(str, seqs))))
+            found = self._engine.rows(_THESE, {"seqs": seqs})
             put = [_values(row) for row in found]
             yield project, Change("snapshot", document, about="passages", replay={"put": put})
 

@@ -13,8 +13,9 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -31,19 +32,40 @@ from recollect.core.errors import (
 from recollect.core.text import index_body, index_names
 from recollect.store.migrations.latest import APPLICATION_ID
 from recollect.store.port import Row, Value
+from recollect.store.sqlite.dialect import SqliteDialect
 from recollect.store.sqlite.lock import FairLock, Reserve
 from recollect.store.sqlite.match import TOKENIZER
 
-PATIENCE = 30.0  # seconds a writer queues before it reports the store as busy
+TIMEOUT = 30.0  # seconds a writer queues before it reports the store as busy
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
 _BUSY_MS = 10_000  # for SQLite's own short locks: recovery and checkpoints
-_SETTLE_MS = 250  # for emptying the log: a reader in the way is left in peace
+_CHECKPOINT_MS = 250  # for emptying the log: a reader in the way is left in peace
 _SAFE = (3, 51, 3)  # first release without the WAL-reset bug
 _BACKPORTS = {(3, 50): 7, (3, 44): 6}
-_FORK_PATIENCE = 5.0  # seconds a fork waits for readers to finish
+_FORK_TIMEOUT = 5.0  # seconds a fork waits for readers to finish
 _READERS_KEPT = 8  # idle reading connections
 
+if TYPE_CHECKING:
+    from recollect.store.port import Engine
+    from recollect.store.sqlite.keywords import SqliteKeywords
+    from recollect.store.sqlite.vectors import SqliteVectors
+
 Result = TypeVar("Result")
+_render, _bind = SqliteDialect.render, SqliteDialect.bind
+
+# What the planner is told of tables and indexes: rows, and how many share the first column, the first two …
+PLANNER = (
+    ("memories", "sqlite_autoindex_memories_1", "1000000 1"),
+    ("memories", "memories_by_time", "1000000 100000 2"),
+    ("memories", "memories_by_fingerprint", "1000000 2"),
+    ("memories", "memories_by_session", "500000 50"),
+    ("memories", "memories_by_turn", "500000 50000 50 1"),
+    ("memories", "memories_standing", "100000 10000 1000 1"),
+    ("memories", "memories_to_review", "1000 1000 1"),
+    ("memories", "memories_leading", "10000 1000 500 250 10 1"),
+)
+_DROP_FIGURES = "delete from sqlite_stat1 where tbl = :table and idx = :index"
+_ADD_FIGURES = "insert into sqlite_stat1 (tbl, idx, stat) values (:table, :index, :figures)"
 
 
 def sqlite_version() -> str:
@@ -80,12 +102,12 @@ class SqliteEngine:
     """One database file (or one in memory), shared by all threads of this process."""
 
     def __init__(
-        self, path: Path | None, *, read_only: bool = False, patience: float = PATIENCE, vfs: str | None = None
+        self, path: Path | None, *, read_only: bool = False, timeout: float = TIMEOUT, vfs: str | None = None
     ) -> None:
         require_safe_sqlite(sqlite_version())
         self._path = path
         self._read_only = read_only
-        self._patience = patience
+        self._timeout = timeout
         self._vfs = vfs
         self._closed = False
         self._local = threading.local()
@@ -96,7 +118,7 @@ class SqliteEngine:
         self._is_forking = False
         self._writer: apsw.Connection | None = None
         self._durable: bool | None = None  # how the writer syncs just now
-        self._lock = FairLock(_beside(path, "-lock"), patience=patience) if path is not None else None
+        self._lock = FairLock(_beside(path, "-lock"), timeout=timeout) if path is not None else None
         self._reserve = Reserve(_beside(path, "-reserve")) if path is not None else None
         _open_engines.add(self)
 
@@ -137,6 +159,14 @@ class SqliteEngine:
                     connection.execute("rollback")
 
     @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        connection = self._writing
+        if connection is None:
+            raise RuntimeError("savepoint() outside write(): there is no transaction to be a part of")
+        with self._translated(), connection:  # apsw opens a savepoint, and takes it back when the block raises
+            yield
+
+    @contextmanager
     def read(self) -> Iterator[None]:
         if self._current is not None:
             yield
@@ -155,7 +185,7 @@ class SqliteEngine:
         finally:
             self._give_back(connection)
 
-    def insist(self, act: Callable[[], Result]) -> Result:
+    def retry_with_reserve(self, act: Callable[[], Result]) -> Result:
         """Run `act`; when the disk is full, give up the reserve file and run it once more."""
         try:
             return act()
@@ -173,7 +203,7 @@ class SqliteEngine:
         connection = self._writing
         if connection is None:
             raise RuntimeError("execute() outside write(): statements that change rows need a transaction")
-        connection.execute(sql, params)
+        connection.execute(_render(sql), _bind(params) if params else None)
         return connection.changes()
 
     def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
@@ -181,16 +211,16 @@ class SqliteEngine:
         if connection is None:
             raise RuntimeError("execute_many() outside write(): statements that change rows need a transaction")
         if rows:
-            connection.executemany(sql, rows)
+            connection.executemany(_render(sql), rows)
 
     def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
         current = self._current
         if current is not None:
-            return current.execute(sql, params).fetchall()
+            return current.execute(_render(sql), _bind(params) if params else None).fetchall()
         connection = self._borrow()
         try:
             with self._translated():
-                return connection.execute(sql, params).fetchall()
+                return connection.execute(_render(sql), _bind(params) if params else None).fetchall()
         finally:
             self._give_back(connection)
 
@@ -208,6 +238,22 @@ class SqliteEngine:
             if connection is not self._current:
                 self._give_back(connection)
 
+    @cached_property
+    def keywords(self) -> SqliteKeywords:
+        from recollect.store.sqlite.keywords import SqliteKeywords
+
+        return SqliteKeywords(self)
+
+    def vectors(self, project: str) -> SqliteVectors:
+        from recollect.store.sqlite.vectors import SqliteVectors
+
+        return SqliteVectors(self, project)
+
+    def create_vectors(self) -> None:
+        from recollect.store.sqlite.ivf import create
+
+        create(self)
+
     # --- schema number, backup, upkeep ----------------------------------------------------------------------------
 
     def schema(self) -> int:
@@ -215,8 +261,39 @@ class SqliteEngine:
         return int(found[0]) if found else 0
 
     def set_schema(self, number: int) -> None:
+        self._tell_planner()
         self.execute(f"pragma user_version = {number:d}")
         self.execute(f"pragma application_id = {APPLICATION_ID:d}")
+
+    def _tell_planner(self) -> None:
+        """Let SQLite plan as for a large store from the first row on. Without figures it takes an index on the project
+        for the best way to anything, and its own would have to be counted again and again."""
+        self.execute("analyze meta")
+        for table, index, figures in PLANNER:
+            self.execute(_DROP_FIGURES, {"table": table, "index": index})
+            self.execute(_ADD_FIGURES, {"table": table, "index": index, "figures": figures})
+        self.execute("analyze sqlite_schema")
+
+    def is_foreign(self) -> bool:
+        with self.read():  # of one moment: another process may be making this very store
+            row = self.row("pragma application_id")
+            tables = self.row("select count(*) from sqlite_schema")
+        return (row is None or row[0] != APPLICATION_ID) and tables is not None and tables[0] > 0
+
+    def upgrades(self) -> Sequence[tuple[int, str, Callable[[Engine], None], tuple[str, ...]]]:
+        from recollect.store.sqlite.history import UPGRADES
+
+        return UPGRADES
+
+    def check_structure(self) -> list[str]:
+        with self.read():
+            self.rows("select rowid from keywords limit 1")  # lets FTS5 notice what other connections wrote
+            return [row[0] for row in self.rows("pragma integrity_check(20)") if row[0] != "ok"]
+
+    def backup(self, reason: str) -> Path | None:
+        from recollect.store.sqlite.backup import make_backup
+
+        return make_backup(self, reason=reason)
 
     def copy_to(self, target: Path) -> None:
         """A consistent copy of the last committed state, while others go on writing."""
@@ -231,14 +308,14 @@ class SqliteEngine:
                 self._give_back(connection)
                 copy.close()
 
-    def settle(self) -> bool:
+    def checkpoint(self) -> bool:
         """Move the log into the file and empty it, so that no deleted text lingers there. False when a reader is in
         the way: the next call finishes the work."""
         if self._path is None:
             return True
         with self._taking_turn(), self._translated():
             connection = self._connection_for_writing()
-            connection.set_busy_timeout(_SETTLE_MS)  # the lock is held: others must not wait for a stuck reader
+            connection.set_busy_timeout(_CHECKPOINT_MS)  # the lock is held: others must not wait for a stuck reader
             try:
                 busy = connection.execute("pragma wal_checkpoint(truncate)").fetchall()
             finally:
@@ -247,14 +324,14 @@ class SqliteEngine:
                 self._reserve.refill()
         return bool(busy) and busy[0][0] == 0
 
-    def holds(self, text: str) -> bool:
+    def contains_bytes(self, text: str) -> bool:
         """Do the bytes of the file hold this text, in rows or in what rows left behind?"""
         if self._path is None or not text:
             return False
         with self._path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
             return whole.find(text.encode()) >= 0
 
-    def rewrite(self) -> None:
+    def vacuum(self) -> None:
         """Write the whole file anew, without anything that deleted rows left in the gaps of pages."""
         with self._taking_turn(), self._translated():
             self._connection_for_writing().execute("vacuum")
@@ -284,8 +361,8 @@ class SqliteEngine:
     @contextmanager
     def _taking_turn(self) -> Iterator[None]:
         """Exclusive among threads, then among processes."""
-        if not self._turn.acquire(timeout=self._patience):
-            raise StoreBusy(self.location, waited=self._patience)
+        if not self._turn.acquire(timeout=self._timeout):
+            raise StoreBusy(self.location, waited=self._timeout)
         try:
             if self._lock is None:
                 yield
@@ -326,7 +403,7 @@ class SqliteEngine:
             if self._readers:
                 return self._readers.pop()
         try:
-            return self.insist(self._connect_for_reading)
+            return self.retry_with_reserve(self._connect_for_reading)
         except BaseException:
             self._returned()
             raise
@@ -399,7 +476,7 @@ class SqliteEngine:
             return
         self._turn.acquire()
         self._pool_guard.acquire()
-        self._pool_guard.wait_for(lambda: self._lent == 0, timeout=_FORK_PATIENCE)
+        self._pool_guard.wait_for(lambda: self._lent == 0, timeout=_FORK_TIMEOUT)
         self._is_forking = True
         for connection in [*self._readers, *([self._writer] if self._writer else [])]:
             connection.close()

@@ -62,17 +62,20 @@ class HookReader:
         self._rows = rows
         self._tokens = tokens
         self._now = now
-        self.project = self.meta("project") or "default"
+        self.project = self._fact("", "project") or "default"
 
-    _META = "select value, checksum from meta where name = :name"
+    _META = "select value, checksum from meta where project = :project and name = :name"
 
     def meta(self, name: str) -> str | None:
-        """A fact about the store; a damaged one is an error."""
-        found = self._rows(self._META, {"name": name})
+        """A fact about the project; a damaged one is an error."""
+        return self._fact(self.project, name)
+
+    def _fact(self, project: str, name: str) -> str | None:
+        found = self._rows(self._META, {"project": project, "name": name})
         if not found:
             return None
         value, stored = found[0]
-        if checksum([name, value]) != stored:
+        if checksum([project, name, value]) != stored:
             raise OSError(f"what the store says of its {name} does not match its checksum")
         return str(value)
 
@@ -84,28 +87,28 @@ class HookReader:
 
     _OUTLOOK = """
         select json_extract(value, '$.bar'), (select value from json_each(meta.value, '$.tools') where key = :tool)
-          from meta where name = 'outlook' and json_valid(value)
+          from meta where project = :project and name = 'outlook' and json_valid(value)
     """
 
     def outlook(self, tool: str) -> tuple[float, str] | None:
         """How likely a failure must be to be warned of, and what is known to fail with a tool, packed."""
-        found = self._rows(self._OUTLOOK, {"tool": tool})
+        found = self._rows(self._OUTLOOK, {"project": self.project, "tool": tool})
         return (float(found[0][0]), str(found[0][1])) if found and found[0][1] and found[0][0] is not None else None
 
     _EXISTS = """
         select instr(value, char(10) || :path || char(10)) > 0 or instr(value, char(10, 1, 10)) > 0
-          from meta where name = 'outlook_files'
+          from meta where project = :project and name = 'outlook_files'
     """
 
     def exists(self, path: str) -> bool:
         """Did earlier sessions find a file or folder of the project? One of too many to be kept counts as found."""
-        found = self._rows(self._EXISTS, {"path": path})
+        found = self._rows(self._EXISTS, {"project": self.project, "path": path})
         return bool(found and found[0][0])
 
     _ABOUT = f"""
         select {_ROW} from memories m not indexed
-         where m.seq in (select seq from facets where facet = :facet and value in (select value from json_each(:values))
-                          order by seq desc limit 400)
+         where m.seq in (select seq from facets where project = :project and facet = :facet
+                            and value in (select value from json_each(:values)) order by seq desc limit 400)
            and m.kind in (select value from json_each(:kinds)) and {_STANDING}
          order by m.confidence desc, m.seq desc limit :limit
     """

@@ -23,10 +23,37 @@ MOST_CELLS = 2**16 - 1
 _PAGE = 8_192  # codes per read when everything is read
 _BATCH = 64  # cells per read, which bounds memory when much is probed
 
-_CREATE = (
+CREATE = (
+    """
+    create table spaces (
+        id          integer primary key,
+        project     text not null,
+        model       text not null,
+        dims        integer not null,
+        state       text not null,
+        created_at  integer not null,
+        grid        integer not null,
+        change      integer not null
+    )
+    """,
+    "create unique index spaces_active on spaces (project, state) where state = 'active'",
+    "create unique index spaces_by_model on spaces (project, model, dims) where state <> 'dropped'",
+    # An ordinary table and not a clustered one: rows past a quarter of a page would each spill into a page of their own
+    # there, which trebles the file.
+    """
+    create table vectors (
+        project  text not null,
+        space    integer not null,
+        seq      integer not null,
+        views    blob not null,
+        stamp    text not null
+    )
+    """,
+    "create unique index vectors_by_seq on vectors (seq, space)",
     """
     create table grids (
         id          integer primary key,
+        project     text not null,
         space       integer not null,
         state       text not null,
         trained_on  integer not null,
@@ -36,13 +63,13 @@ _CREATE = (
     )
     """,
     "create index grids_by_space on grids (space)",
-    "create table cells (key integer primary key, code blob not null)",
+    "create table cells (key integer primary key, project text not null, code blob not null)",
     f"create unique index cells_by_seq on cells (key & {_SEQ}, key >> 48)",
 )
 
 
 def create(engine: Engine) -> None:
-    for statement in _CREATE:
+    for statement in CREATE:
         engine.execute(statement)
 
 
@@ -65,19 +92,18 @@ class Grid:
         return next((cells for depth, cells in self.probes if depth >= nearest), self.probes[-1][1])
 
 
-_NEXT_GRID = "select coalesce(max(id), 0) + 1 from grids"
 _ADD_GRID = """
-    insert into grids (id, space, state, trained_on, probes, birth, centroids)
-    values (:id, :space, :state, :trained_on, '[[1, 1]]', random(), :centroids)
+    insert into grids (project, space, state, trained_on, probes, birth, centroids)
+    values (:project, :space, :state, :trained_on, '[[1, 1]]', random(), :centroids) returning id
 """
 
 
-def add_grid(engine: Engine, space: int, state: str, *, trained_on: int = 0, centroids: Matrix | None = None) -> int:
-    row = engine.row(_NEXT_GRID)
-    id = int(row[0]) if row else 1
+def add_grid(
+    engine: Engine, project: str, space: int, state: str, *, trained_on: int = 0, centroids: Matrix | None = None
+) -> int:
     blob = None if centroids is None else centroids.astype("<f2").tobytes()
-    engine.execute(_ADD_GRID, {"id": id, "space": space, "state": state, "trained_on": trained_on, "centroids": blob})
-    return id
+    given = {"project": project, "space": space, "state": state, "trained_on": trained_on, "centroids": blob}
+    return int(engine.rows(_ADD_GRID, given)[0][0])
 
 
 _GRIDS = "select id, space, state, trained_on, birth, probes from grids where space = :space order by id"
@@ -142,7 +168,9 @@ def centroids(engine: Engine, grid: Grid, dims: int) -> Matrix | None:
 
 # --- codes in and out -----------------------------------------------------------------------------------------------
 
-_ADD = "insert into cells (key, code) values (?, ?) on conflict do nothing"
+_ADD = """
+    insert into cells (key, project, code) select ?, project, ? from grids where id = ? on conflict do nothing
+"""
 _REMOVE = f"delete from cells where key & {_SEQ} = ? and key >> 48 = ?"
 
 
@@ -154,7 +182,9 @@ def put(engine: Engine, grid: int, cells: Seqs, codes: Codes) -> None:
 
 def add(engine: Engine, grid: int, cells: Seqs, codes: Codes) -> None:
     """Add codes of memories that have no place in the grid; those that do keep it."""
-    engine.execute_many(_ADD, list(zip(keys(grid, cells, codes["seq"]), blobs(codes), strict=True)))
+    engine.execute_many(
+        _ADD, [(key, blob, grid) for key, blob in zip(keys(grid, cells, codes["seq"]), blobs(codes), strict=True)]
+    )
 
 
 def keys(grid: int, cells: Seqs, seqs: Any) -> list[int]:

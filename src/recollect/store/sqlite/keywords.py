@@ -13,11 +13,17 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from recollect.core.text import index_body, index_names
-from recollect.store.port import Engine, Row, Value
+from recollect.core.query import Filter, Reading
+from recollect.core.text import index_body
+from recollect.store.filters import where
+from recollect.store.port import Engine, Match, Row, Value
 from recollect.store.sqlite.match import TOKENIZER, any_of, quoted
+from recollect.store.sqlite.match import terms as terms_of
+
+if TYPE_CHECKING:
+    from recollect.store.sqlite.engine import SqliteEngine
 
 _CREATE = (
     """
@@ -36,20 +42,15 @@ _CREATE = (
 )
 
 
-def create(engine: Engine) -> None:
+def _create(engine: Engine) -> None:
     for statement in _CREATE:
         engine.execute(statement)
-
-
-def entry(content: str, labels: Sequence[str | None], context: str | None) -> Row:
-    """What the index holds for a row: exactly what `keyword_source` would say. Labels: tags, files, modules, role."""
-    return index_body(content), index_names(content, *labels), index_body(context)
 
 
 _ADD = "insert into keywords (rowid, body, names, context) values (?, ?, ?, ?)"
 
 
-def add(engine: Engine, entries: Sequence[tuple[Value, ...]]) -> None:
+def _add(engine: Engine, entries: Sequence[tuple[Value, ...]]) -> None:
     """Index some rows: (seq, body, names, context) each."""
     engine.execute_many(_ADD, entries)
 
@@ -59,7 +60,7 @@ _REMOVE = """
 """
 
 
-def remove(engine: Engine, seq: int, body: str, names: str, context: str) -> None:
+def _remove(engine: Engine, seq: int, body: str, names: str, context: str) -> None:
     """Take a row out of the index. The texts must be what was indexed: that is how FTS5 finds its entries."""
     engine.execute(_REMOVE, {"seq": seq, "body": body, "names": names, "context": context})
 
@@ -67,7 +68,7 @@ def remove(engine: Engine, seq: int, body: str, names: str, context: str) -> Non
 _NEWEST = "select rowid from keywords where keywords match :match order by rowid desc limit :limit"
 
 
-def with_all(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
+def _with_all(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
     """The newest rows that hold every one of some words, unranked: an intersection, cheap at any size."""
     expression = " AND ".join(quoted(index_body(word).strip()) for word in words)
     return [row[0] for row in engine.rows(_NEWEST, {"match": expression, "limit": limit})]
@@ -79,12 +80,12 @@ _ANY_AND = """
 """
 
 
-def with_any(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
+def _with_any(engine: Engine, words: Sequence[str], *, limit: int) -> list[int]:
     """The newest rows that hold any of some words, unranked."""
     return [row[0] for row in engine.rows(_NEWEST, {"match": any_of(map(quoted, words)), "limit": limit})]
 
 
-def with_any_and(engine: Engine, words: Sequence[str], terms: Sequence[str], *, limit: int) -> list[int]:
+def _with_any_and(engine: Engine, words: Sequence[str], terms: Sequence[str], *, limit: int) -> list[int]:
     """The rows that hold any of some words and any of some terms, those that hold the most and rarest first."""
     match = f"({any_of(map(quoted, words))}) AND ({any_of(terms)})"
     return [row[0] for row in engine.rows(_ANY_AND, {"match": match, "limit": limit})]
@@ -94,16 +95,16 @@ _VERIFY = "insert into keywords (keywords, rank) values ('integrity-check', 1)"
 _REBUILD = "insert into keywords (keywords) values ('rebuild')"
 
 
-def verify(engine: Engine) -> None:
+def _verify(engine: Engine) -> None:
     """Compare the whole index with the rows; raises when they differ."""
     engine.execute(_VERIFY)
 
 
-def rebuild(engine: Engine) -> None:
+def _rebuild(engine: Engine) -> None:
     """Make the index anew from the rows."""
     engine.execute("drop table if exists keywords")
     engine.execute("drop view if exists keyword_source")
-    create(engine)
+    _create(engine)
     engine.execute(_REBUILD)
 
 
@@ -138,7 +139,7 @@ _RANKED_WITHIN = """
 _EDGE = "select rowid from keywords where keywords match :match order by rowid desc limit 1 offset :skip"
 
 
-def search(
+def _search(
     engine: Engine,
     terms: Sequence[str],
     counts: Counts | None,
@@ -194,7 +195,7 @@ def _ways(engine: Engine, terms: Sequence[str], counts: Counts, limits: Limits, 
     the better rank counts, which is the one with more terms. Where too few rows hold a rare term, those that hold the
     next one and any other come too, and where there is no other, the newest that hold it.
     """
-    if size(engine) <= limits.small:
+    if _size(engine) <= limits.small:
         return [_Way(any_of(terms))]
     numbers = {term: count for term, count in _numbers(engine, terms, counts).items() if count}
     rising = sorted(numbers, key=lambda term: (numbers[term], term))
@@ -239,7 +240,7 @@ def _admitted(
 _SIZE = "select coalesce(max(seq), 0) from memories"
 
 
-def size(engine: Engine) -> int:
+def _size(engine: Engine) -> int:
     """About how many rows there are, without counting them."""
     row = engine.row(_SIZE)
     return int(row[0]) if row else 0
@@ -250,12 +251,12 @@ _IN_STRIPE = "(select count(*) from keywords where keywords match :match and row
 _IN_STRIPES = "select " + " + ".join(_IN_STRIPE.replace("{n}", str(n)) for n in range(_STRIPES))
 
 
-def frequencies(engine: Engine, terms: Iterable[str], limits: Limits = LIMITS) -> dict[str, int]:
+def _frequencies(engine: Engine, terms: Iterable[str], limits: Limits = LIMITS) -> dict[str, int]:
     """In how many rows each term of the index stands; in a large store about how many, for a frequent one.
 
     The index counts a term by walking through all that hold it, so that costs most where it matters least.
     """
-    rows = size(engine)
+    rows = _size(engine)
     found = {}
     for term in dict.fromkeys(terms):
         count = _estimate(engine, quoted(term), rows, limits) if rows > limits.exact else None
@@ -279,9 +280,86 @@ def _estimate(engine: Engine, match: str, rows: int, limits: Limits) -> int | No
 
 def _numbers(engine: Engine, terms: Sequence[str], counts: Counts) -> dict[str, int]:
     """In how many rows each term of a match expression stands at most: a phrase, in no more than its rarest word."""
-    tokens = dict(zip(terms, engine.tokens([term.strip('"*') for term in terms]), strict=True))
+    tokens = dict(zip(terms, engine.keywords.tokens([term.strip('"*') for term in terms]), strict=True))
     known = counts(list(dict.fromkeys(token for some in tokens.values() for token in some)))
     return {
         term: 1 if term.endswith("*") else min((known.get(token, 0) for token in some), default=0)
         for term, some in tokens.items()
     }
+
+
+_MOST_KNOWN = 10_000  # terms whose number is remembered
+
+
+class SqliteKeywords:
+    """The keyword index of one file. Safe to share between threads."""
+
+    def __init__(self, engine: SqliteEngine, limits: Limits = LIMITS) -> None:
+        self._engine = engine
+        self._limits = limits
+        self._counts: tuple[int, dict[str, int]] = (0, {})  # how frequent terms are in a large store of that size
+
+    def create(self) -> None:
+        _create(self._engine)
+
+    def add(self, entries: Sequence[tuple[int, str, str, str]]) -> None:
+        _add(self._engine, entries)
+
+    def remove(self, entry: tuple[int, str, str, str]) -> None:
+        _remove(self._engine, *entry)
+
+    def matching(
+        self,
+        reading: Reading,
+        filter: Filter,
+        project: str,
+        *,
+        weights: tuple[float, float, float],
+        limit: int,
+        prefix: bool = False,
+    ) -> list[Match]:
+        terms = terms_of(reading, prefix=prefix)
+        if not terms:
+            return []
+        condition, params = where(filter, project)
+        counts = None if prefix else lambda some: self.frequencies(some)[0]
+        best = _search(
+            self._engine,
+            terms,
+            counts,
+            weights=weights,
+            limit=limit,
+            where=condition,
+            params=params,
+            limits=self._limits,
+        )
+        return [Match(id, score) for _, id, score in best]
+
+    def with_all(self, words: Sequence[str], *, limit: int) -> list[int]:
+        return _with_all(self._engine, words, limit=limit)
+
+    def with_any(self, words: Sequence[str], reading: Reading, *, limit: int) -> list[int]:
+        terms = terms_of(reading)
+        about = _with_any_and(self._engine, words, terms, limit=limit) if terms else []
+        return list(dict.fromkeys([*about, *_with_any(self._engine, words, limit=limit)]))
+
+    def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
+        size = _size(self._engine)
+        if size <= self._limits.small:
+            return _frequencies(self._engine, terms, self._limits), size
+        counted, known = self._counts
+        if counted != size or len(known) > _MOST_KNOWN:
+            known = {}
+        new = [term for term in terms if term not in known]
+        known = {**known, **dict.fromkeys(new, 0), **_frequencies(self._engine, new, self._limits)}
+        self._counts = (size, known)
+        return {term: known[term] for term in terms if known[term]}, size
+
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        return self._engine.tokens(texts)
+
+    def verify(self) -> None:
+        _verify(self._engine)
+
+    def rebuild(self) -> None:
+        _rebuild(self._engine)

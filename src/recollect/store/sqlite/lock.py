@@ -44,9 +44,9 @@ else:
 class FairLock:
     """Held by at most one process. Not for threads: the engine serialises those before it comes here."""
 
-    def __init__(self, path: Path, *, patience: float) -> None:
+    def __init__(self, path: Path, *, timeout: float) -> None:
         self._path = path
-        self._patience = patience
+        self._timeout = timeout
         self._fd: int | None = None
 
     def acquire(self) -> None:
@@ -73,7 +73,7 @@ class FairLock:
             raise StoreReadOnly(str(self._path)) from None
 
     def _queue(self, fd: int) -> None:
-        """Wait in the kernel's queue, but no longer than our patience.
+        """Wait in the kernel's queue, but no longer than our timeout.
 
         A blocking lock call cannot be cancelled, so a thread makes it. If we give up first, the thread frees the lock
         the moment it gets it.
@@ -93,13 +93,13 @@ class FairLock:
             arrived.set()
 
         threading.Thread(target=wait, name="recollect-lock", daemon=True).start()
-        arrived.wait(self._patience)
+        arrived.wait(self._timeout)
         with handover:
             if state["taken"]:
                 return
             state["abandoned"] = True
         self._fd = None  # the waiting thread owns that descriptor now
-        raise StoreBusy(str(self._path), waited=self._patience)
+        raise StoreBusy(str(self._path), waited=self._timeout)
 
 
 _FULL = frozenset({28, 122})  # ENOSPC, EDQUOT

@@ -16,13 +16,14 @@ from recollect.core.fields import COLUMNS, FIELDS
 from recollect.core.kinds import Kinds
 from recollect.store.codec import from_row
 from recollect.store.memories import facets
-from recollect.store.migrate import migrate
-from recollect.store.migrations.steps import MIGRATIONS
+from recollect.store.migrate import every_step, migrate
+from recollect.store.observed import IN_ORDER as OBSERVED_IN_ORDER
 from recollect.store.observed import TABLES as OBSERVED
 from recollect.store.port import Row
-from recollect.store.sqlite import keywords, leaves
+from recollect.store.sqlite import leaves
 from recollect.store.sqlite.backup import set_aside
 from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.sqlite.history import NUMBER_TURNS
 from recollect.store.store import Store
 
 _SEQS = "select id, seq from memories"
@@ -43,18 +44,19 @@ _CARRIED = (
     "entities", "spend", "turns", "turn_calls", "working_memory", "agent_sessions", "injections", *OBSERVED,
 )  # fmt: skip
 _CLEAR_FACETS = "delete from facets"
-_ADD_FACET = "insert into facets (facet, value, seq) values (?, ?, ?) on conflict do nothing"
+_ADD_FACET = "insert into facets (project, facet, value, seq) values (?, ?, ?, ?) on conflict do nothing"
 
 
 def rebuild(store: Store) -> RepairReport:
     """Make every projection anew from the rows, in one transaction."""
     with store.engine.write():
-        keywords.rebuild(store.engine)
+        store.engine.keywords.rebuild()
         seqs: dict[str, int] = {row[0]: row[1] for row in store.engine.rows(_SEQS)}
         store.engine.execute(_CLEAR_FACETS)
         for page in store.memories.every():
             store.engine.execute_many(
-                _ADD_FACET, [(facet, value, seqs[m.id]) for m in page.memories for facet, value in facets(m)]
+                _ADD_FACET,
+                [(m.project, facet, value, seqs[m.id]) for m in page.memories for facet, value in facets(m)],
             )
         store.documents.sweep()
         store.graph.mend()
@@ -77,7 +79,7 @@ def salvage(path: Path, kinds: Kinds) -> RepairReport:
             _carry_table(damaged, fresh, table)
         carried, lost = _carry_memories(damaged, fresh, kinds)
         with fresh.write():
-            keywords.rebuild(fresh)
+            fresh.keywords.rebuild()
         rebuild(Store(fresh, kinds))
         return RepairReport(("keywords", "facets", "names"), aside, carried, tuple(sorted(lost)))
     finally:
@@ -93,7 +95,7 @@ def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
             shutil.copyfile(part, f"{copy}{suffix}")
     engine = SqliteEngine(copy)
     try:
-        engine.settle()  # the log belongs to the store: what it says comes first
+        engine.checkpoint()  # the log belongs to the store: what it says comes first
         engine.row("select count(*) from memories where seq < 0")
         _upgrade(engine)
         return engine
@@ -105,7 +107,7 @@ def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
 
 def _upgrade(engine: SqliteEngine) -> None:
     """Bring the copy of an older store up to date, as far as the damage lets it: its tables are then those of today."""
-    for step in MIGRATIONS:
+    for step in every_step(engine):
         if step.number > engine.schema():
             try:
                 with engine.write():
@@ -154,6 +156,7 @@ def _carry_memories(damaged: SqliteEngine, fresh: SqliteEngine, kinds: Kinds) ->
             kept[id] = row
     with fresh.write():
         fresh.execute_many(_PLAIN_ADD, [(seq, *row) for seq, row in enumerate(kept.values(), start=1)])
+        fresh.execute(NUMBER_TURNS)
     return len(kept), {id for id in lost - set(kept) - forgotten if id.partition("_")[2].isalnum()}
 
 
@@ -161,10 +164,10 @@ def _in_pages(damaged: SqliteEngine) -> Iterator[Row]:
     file = Path(damaged.location).read_bytes()
     first = sum(field.since == 1 for field in FIELDS)
     late = len(FIELDS) - first
-    for record in leaves.records(file, first + 2):  # written before the later columns were added
-        yield (*record[1 : first + 1], *(None for _ in range(late)), record[-1])
-    for record in leaves.records(file, first + 2 + late):  # where the later columns follow the checksum
-        yield (*record[1 : first + 1], *record[first + 2 :], record[first + 1])
+    for size in (first + 2, first + 3, first + 3 + late):  # the ordinal and later columns follow the checksum
+        for record in leaves.records(file, size):
+            later = record[first + 3 :] or (None,) * late
+            yield (*record[1 : first + 1], *later, record[first + 1])
 
 
 def _is_sound(row: Row, kinds: Kinds) -> bool:
@@ -188,7 +191,8 @@ _CHECKED = frozenset(
 def _carry_table(damaged: SqliteEngine, fresh: SqliteEngine, table: str) -> None:
     rows = list(_readable(damaged, table, "*"))
     if table in _CHECKED:
-        rows = [row for row in rows if _matches(row)]
+        numbered = table == "turns" or table in OBSERVED_IN_ORDER
+        rows = [row for row in rows if _matches(row[1:] if numbered else row)]
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         with fresh.write():

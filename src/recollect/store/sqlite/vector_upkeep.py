@@ -9,17 +9,18 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import StoreDamaged
+from recollect.store.port import Space, chunks
 from recollect.store.sqlite import ivf
 from recollect.store.sqlite.codes import cluster, decode, encode, means, misplaced, nearest, units
 from recollect.store.sqlite.ivf import Trials
-from recollect.store.sqlite.vectors import NARROW, SMALL, STEP, SWAP, TOUCH, Space, chunks, decoded
+from recollect.store.sqlite.vectors import NARROW, SMALL, STEP, SWAP, TOUCH, decoded
 
 if TYPE_CHECKING:
     import numpy as np
 
     from recollect.store.sqlite.codes import Codes, Matrix, Seqs
     from recollect.store.sqlite.ivf import Grid
-    from recollect.store.sqlite.vectors import Vectors
+    from recollect.store.sqlite.vectors import SqliteVectors
 
 RECALL = 0.99  # share of the true nearest that the probed cells must hold in trials, for 0.98 with real questions
 DEPTHS = (30, 120, 480, 1_920)  # numbers of nearest that this is found out for: the dense channel's, and behind filters
@@ -33,7 +34,7 @@ _LEAST = 256  # vectors below which there is nothing to divide
 class Training:
     """One run over one space."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: SqliteVectors) -> None:
         self._vectors = vectors
         self._engine = vectors.engine
 
@@ -66,7 +67,9 @@ class Training:
         centres = cluster(sample, min(wanted, len(sample)), rounds=ROUNDS, seed=space.id)
         with self._engine.write():
             if self._filling(space) is None:  # another process may have been faster
-                ivf.add_grid(self._engine, space.id, "filling", trained_on=count, centroids=centres)
+                ivf.add_grid(
+                    self._engine, self._vectors.project, space.id, "filling", trained_on=count, centroids=centres
+                )
             return self._filling(space)
 
     _SEQS = "select seq from vectors where space = :space order by seq"
@@ -125,7 +128,7 @@ _SHOWN = 20  # faults that `verify` spells out
 class VectorCare:
     """Looks at one space after another."""
 
-    def __init__(self, vectors: Vectors) -> None:
+    def __init__(self, vectors: SqliteVectors) -> None:
         self._vectors = vectors
         self._engine = vectors.engine
 
@@ -187,7 +190,7 @@ class VectorCare:
             try:
                 ivf.centroids(self._engine, self._vectors.serving(now), now.dims)
             except StoreDamaged:
-                grid = ivf.add_grid(self._engine, now.id, "serving")
+                grid = ivf.add_grid(self._engine, self._vectors.project, now.id, "serving")
                 self._engine.execute(SWAP, {"id": now.id, "grid": grid})
             except ValueError:
                 self._engine.execute(self._UNTRAIN, {"id": now.grid})
@@ -220,7 +223,9 @@ class VectorCare:
 _SLACK = 0.02  # how far a code may be off: candidates are compared again in full precision
 
 
-def repeats(vectors: Vectors, space: Space, order: Sequence[int], *, least: float) -> list[tuple[int, int, float]]:
+def repeats(
+    vectors: SqliteVectors, space: Space, order: Sequence[int], *, least: float
+) -> list[tuple[int, int, float]]:
     """Memories whose vectors repeat one that stands before them in `order`: which, whom, and their cosine."""
     import numpy as np
 
@@ -243,7 +248,7 @@ def repeats(vectors: Vectors, space: Space, order: Sequence[int], *, least: floa
 
 
 def _confirmed(
-    vectors: Vectors, space: Space, pairs: Sequence[tuple[int, int]], least: float
+    vectors: SqliteVectors, space: Space, pairs: Sequence[tuple[int, int]], least: float
 ) -> list[tuple[int, int, float]]:
     """Those pairs that are as near as that in full precision."""
     import numpy as np

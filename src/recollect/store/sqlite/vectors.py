@@ -12,15 +12,14 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import BadVector, EmbeddingMismatch, SpaceNotFound, StoreDamaged, WrongSpaceState
 from recollect.core.query import Filter
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.filters import where
-from recollect.store.port import Engine, Params, Row, Value
+from recollect.store.port import Engine, Item, Near, Params, Row, Space, chunks
 from recollect.store.sqlite import ivf
 from recollect.store.sqlite.codes import best, decode, encode, means, nearest, only, scored, units
 from recollect.store.sqlite.ivf import Walk
@@ -29,42 +28,26 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.codes import Codes, Matrix
     from recollect.store.sqlite.ivf import Grid
 
-State: TypeAlias = Literal["building", "active", "retired"]
 STEP = 2_000  # rows per transaction of long work: others wait a few hundredths of a second
 SWAP = "update spaces set grid = :grid, change = random() where id = :id"
 TOUCH = "update spaces set change = random() where id = :id"
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
-    """The vectors of one model. `grid` is the index that answers; `change` is another number after every change."""
-
-    id: int
-    model: str
-    dims: int
-    state: State
-    created_at: datetime
-    grid: int
-    change: int
-
-    @property
-    def name(self) -> str:
-        return f"{self.model} ({self.dims} dimensions)"
-
-
 class Spaces:
     """Reads and changes spaces. Safe to share between threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, project: str) -> None:
         self.engine = engine
+        self.project = project
         self._centroids: dict[tuple[int, int], Matrix | None] = {}
 
     _SPACES = """
-        select id, model, dims, state, created_at, grid, change from spaces where state <> 'dropped' order by id
+        select id, model, dims, state, created_at, grid, change from spaces
+         where project = :project and state <> 'dropped' order by id
     """
 
     def spaces(self) -> list[Space]:
-        rows = self.engine.rows(self._SPACES)
+        rows = self.engine.rows(self._SPACES, {"project": self.project})
         return [Space(i, model, dims, state, from_ms(at), g, c) for i, model, dims, state, at, g, c in rows]
 
     def active(self) -> Space | None:
@@ -72,10 +55,9 @@ class Spaces:
         return next((space for space in self.spaces() if space.state == "active"), None)
 
     _BEGIN = """
-        insert into spaces (id, model, dims, state, created_at, grid, change)
-        values (:id, :model, :dims, 'building', :at, :grid, random())
+        insert into spaces (project, model, dims, state, created_at, grid, change)
+        values (:project, :model, :dims, 'building', :at, 0, random()) returning id
     """
-    _NEXT = "select coalesce(max(id), 0) + 1 from spaces"
     _SET_STATE = "update spaces set state = :state, change = random() where id = :id"
 
     def begin(self, model: str, dims: int, at: datetime) -> Space:
@@ -89,10 +71,10 @@ class Spaces:
                 self.engine.execute(self._SET_STATE, {"id": known[0].id, "state": "building"})
             if known:
                 return self.fresh(known[0])
-            row = self.engine.row(self._NEXT)
-            id = int(row[0]) if row else 1
-            grid = ivf.add_grid(self.engine, id, "serving")
-            self.engine.execute(self._BEGIN, {"id": id, "model": model, "dims": dims, "at": to_ms(at), "grid": grid})
+            given = {"project": self.project, "model": model, "dims": dims, "at": to_ms(at)}
+            id = int(self.engine.rows(self._BEGIN, given)[0][0])
+            grid = ivf.add_grid(self.engine, self.project, id, "serving")
+            self.engine.execute(SWAP, {"id": id, "grid": grid})
             return self._by_id(id)
 
     def activate(self, space: Space) -> Space:
@@ -179,9 +161,6 @@ class Spaces:
         return known[key]
 
 
-Item: TypeAlias = "tuple[str, Any, str]"  # memory, views (one row each, or a single one), stamp of the embedded texts
-
-
 def checked(space: Space, items: Sequence[Item]) -> list[tuple[str, Matrix, str]]:
     """The items with their views as unit rows; an error that says what is wrong with the first bad one."""
     import numpy as np
@@ -244,11 +223,6 @@ def decoded(rows: Sequence[Row], dims: int) -> dict[Any, Matrix | None]:
     return found
 
 
-def chunks(values: Sequence[Value]) -> Iterator[list[Value]]:
-    for start in range(0, len(values), STEP):
-        yield list(values[start : start + STEP])
-
-
 SMALL = 20_000  # vectors up to which every code is compared: a few milliseconds, and exact
 NARROW = 4_000  # memories that a filter may let through to be compared one by one
 _KEPT = 64 * 2**20  # bytes of codes kept in memory for a space of one cell; a larger one is read for each question
@@ -260,28 +234,18 @@ _DEEPEST = 1_920  # nearest that cells are looked into for, behind a filter that
 _FILTERS = 63  # filters whose shortcuts are remembered
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A memory near a query: the cosine with the mean of its views, and with each of them."""
-
-    id: str
-    cosine: float
-    views: tuple[float, ...]
-
-
-class Vectors(Spaces):
+class SqliteVectors(Spaces):
     """Reads and writes vectors. Safe to share between threads."""
 
     def __init__(self, engine: Engine, project: str) -> None:
-        super().__init__(engine)
-        self._project = project
+        super().__init__(engine, project)
         self._codes: tuple[tuple[int, int], Codes] | None = None  # of one whole space, while it is small
         self._shortcuts: dict[str, str] = {}  # by filter: from where an index leads straight to what it lets through
 
     # --- vectors in -----------------------------------------------------------------------------------------------
 
     _PUT = """
-        insert into vectors (space, seq, views, stamp) values (?, ?, ?, ?)
+        insert into vectors (project, space, seq, views, stamp) values (?, ?, ?, ?, ?)
             on conflict (seq, space) do update set views = excluded.views, stamp = excluded.stamp
     """
 
@@ -295,19 +259,22 @@ class Vectors(Spaces):
             now = self.fresh(space)
             seqs = self.seqs([id for id, _, _ in given])
             kept = {seqs[id]: (views, stamp) for id, views, stamp in given if id in seqs}  # the last of two counts
-            rows = [(now.id, seq, views.astype("<f2").tobytes(), stamp) for seq, (views, stamp) in kept.items()]
+            rows = [
+                (self.project, now.id, seq, views.astype("<f2").tobytes(), stamp)
+                for seq, (views, stamp) in kept.items()
+            ]
             self.engine.execute_many(self._PUT, rows)
             self.place(now, list(kept), [views for views, _ in kept.values()])
             self.engine.execute(TOUCH, {"id": now.id})
         return sorted({id for id, _, _ in given} - seqs.keys())
 
-    _SEQS = "select id, seq from memories where id in (select value from json_each(:ids))"
+    _SEQS = "select id, seq from memories where id = any(:ids) and project = :project"
 
     def seqs(self, ids: Sequence[str]) -> dict[str, int]:
         """The row of each of some memories that are there."""
         found: dict[str, int] = {}
         for some in chunks(ids):
-            found.update(self.engine.rows(self._SEQS, {"ids": json.dumps(some)}))
+            found.update(self.engine.rows(self._SEQS, {"ids": some, "project": self.project}))
         return found
 
     def place(self, space: Space, seqs: list[int], views: list[Matrix]) -> None:
@@ -322,6 +289,11 @@ class Vectors(Spaces):
             if grid.state != "old":
                 ivf.put(self.engine, grid.id, nearest(points, self.centres(space, grid)), codes)
 
+    def forget(self, seqs: Sequence[int]) -> None:
+        """Remove all that was made of some rows of `memories`, from every space and grid, inside the current write."""
+        for seq in seqs:
+            ivf.forget(self.engine, seq)
+
     def remove(self, ids: Sequence[str]) -> None:
         """Remove all that was made of some memories, from every space."""
         with self.engine.write():
@@ -330,14 +302,15 @@ class Vectors(Spaces):
 
     _MISSING = """
         select m.id from memories m
-         where (:before is null or m.seq < (select seq from memories where id = :before))
+         where m.project = :project and (:before is null or m.seq < (select seq from memories where id = :before))
            and not exists (select 1 from vectors v where v.seq = m.seq and v.space = :space)
          order by m.seq desc limit :limit
     """
 
     def missing(self, space: Space, limit: int, *, before: str | None = None) -> list[str]:
         """Memories without a vector, newest first; `before`, the last of an earlier call, goes on where that ended."""
-        rows = self.engine.rows(self._MISSING, {"space": space.id, "limit": limit, "before": before})
+        asked = {"project": self.project, "space": space.id, "limit": limit, "before": before}
+        rows = self.engine.rows(self._MISSING, asked)
         return [row[0] for row in rows]
 
     _STAMPS = """
@@ -352,11 +325,11 @@ class Vectors(Spaces):
             found.update(self.engine.rows(self._STAMPS, {"space": space.id, "ids": json.dumps(some)}))
         return sorted(id for id, stamp in stamps.items() if found.get(id) != stamp)
 
-    _WAITING = "select count(*) from memories"
+    _WAITING = "select count(*) from memories where project = :project"
 
     def waiting(self, space: Space) -> int:
         """How many memories have no vector yet."""
-        row = self.engine.row(self._WAITING)
+        row = self.engine.row(self._WAITING, {"project": self.project})
         return max(0, (int(row[0]) if row else 0) - self.count(space))
 
     _EXTENT = "select max(seq) from vectors"
@@ -421,7 +394,7 @@ class Vectors(Spaces):
         return list(ids.values())[:limit]
 
     def _where(self, filter: Filter | None) -> tuple[str, Params]:
-        return ("true", {}) if filter is None else where(filter, self._project)
+        return ("true", {}) if filter is None else where(filter, self.project)
 
     _VIEWS_OF = """
         select m.id, cast(v.views as blob) from memories m join vectors v on v.seq = m.seq and v.space = :space
