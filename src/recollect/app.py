@@ -34,10 +34,9 @@ if TYPE_CHECKING:
     from recollect.agent.ingest import InjectionIngest, Trust
     from recollect.agent.session import AgentSession
     from recollect.code.api import Code
-    from recollect.core.account import Account
     from recollect.core.decay import Decay
     from recollect.core.drafts import Draft, Receipt
-    from recollect.core.links import Link
+    from recollect.core.links import Account, Link
     from recollect.core.log import Entry
     from recollect.core.payloads import Payload
     from recollect.core.ports import Chore

@@ -18,7 +18,7 @@ from recollect.agent.chat import MAX_INPUT_CHARS, MAX_STEPS, Chat, Chats, ChatSe
 from recollect.agent.providers.shipped import RecencyProvider
 from recollect.app import Recollect
 from recollect.config import Settings
-from recollect.core.chat import ChatMessage, Request
+from recollect.core.conversations import ChatMessage, Request, Turn
 from recollect.core.errors import (
     BudgetSpent,
     EmptyContent,
@@ -30,7 +30,6 @@ from recollect.core.errors import (
     NotFound,
     SessionNotFound,
 )
-from recollect.core.turns import Turn
 from recollect.store.check import check
 from recollect.testing.chat_server import Calls, ChatServer, Outage, chat_server
 from recollect.testing.fakes import ScriptedModel

@@ -22,9 +22,8 @@ from recollect.agent.providers.shipped import (
 )
 from recollect.agent.providers.working import MAX_ITEM_CHARS, MAX_ITEMS, WorkingMemoryEditor
 from recollect.app import Recollect
-from recollect.core.chat import ChatMessage
+from recollect.core.conversations import Call, ChatMessage, Turn, Waking
 from recollect.core.errors import InvalidField, PluginBroken, UnknownChoice
-from recollect.core.turns import Call, Turn, Waking
 from recollect.registry import provider, providers
 from recollect.testing.fakes import WordEmbedder
 from recollect.testing.providers import ProviderConformance, Stage, conformance, stage

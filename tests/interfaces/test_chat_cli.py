@@ -11,7 +11,7 @@ import pytest
 
 import recollect
 from interfaces.test_cli import Shell
-from recollect.core.turns import Call, Turn
+from recollect.core.conversations import Call, Turn
 from recollect.testing.chat_server import Calls, ChatServer, Outage, chat_server
 
 

@@ -10,7 +10,7 @@ import pytest
 from embed.embed_tools import Reply as Answer
 from embed.embed_tools import serving
 from models.model_tools import chat, completion
-from recollect.core.chat import ChatMessage, Request, ToolSpec
+from recollect.core.conversations import ChatMessage, Request, ToolSpec
 from recollect.core.errors import ModelDown, ModelWrong
 from recollect.models.openai import OpenAIModel
 from recollect.net.http import RetryPolicy

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.core.conversations import Call, Turn
 from recollect.core.kinds import Kinds
-from recollect.core.turns import Call, Turn
 from recollect.store.check import check
 from recollect.store.migrate import census, every_step, migrate
 from recollect.store.sqlite.engine import SqliteEngine

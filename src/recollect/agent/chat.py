@@ -20,7 +20,7 @@ from typing import Any
 
 from recollect.agent.providers import MemoryProvider, ProviderContext, ProviderInfo, ToolProvider, WorkingMemoryProvider
 from recollect.agent.providers.shipped import clip
-from recollect.core.chat import ChatMessage, Request, ToolSpec
+from recollect.core.conversations import Call, ChatMessage, Request, ToolSpec, Turn, TurnState, Waking
 from recollect.core.errors import (
     EmptyContent,
     InvalidField,
@@ -30,10 +30,9 @@ from recollect.core.errors import (
     RecollectError,
     SessionNotFound,
 )
-from recollect.core.instants import whole_ms
+from recollect.core.ids import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.core.text import clean, require_storable
-from recollect.core.turns import Call, Turn, TurnState, Waking
 from recollect.dialogue.context import SESSION_NAME
 from recollect.dialogue.tools import Tool, agent_tools
 from recollect.models.port import ChatModel, Heard, Model, Reply

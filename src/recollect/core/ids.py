@@ -1,4 +1,4 @@
-"""Identities: time-ordered, prefixed by family, typed by hand if need be.
+"""Identities, and moments as the store keeps them. Ids are time-ordered, prefixed by family, typed by hand if need be.
 
 `mem_01k9v3c8q4-…` would be easier to read and harder to select with a double click, so there is no second separator.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NewType
 
 MemoryId = NewType("MemoryId", str)
@@ -26,3 +26,8 @@ def new_id(family: str, at: datetime) -> MemoryId:
 
 def _letters(number: int, length: int) -> str:
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(5 * (length - 1), -1, -5))
+
+
+def whole_ms(at: datetime) -> datetime:
+    """In UTC and to the millisecond, so that what was written compares equal to what is read back."""
+    return at.astimezone(UTC).replace(microsecond=at.microsecond // 1000 * 1000)

@@ -10,11 +10,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.core.conversations import Session
 from recollect.core.errors import SessionNotFound
 from recollect.core.kinds import Kind
 from recollect.core.query import Briefing, Filter, Query
 from recollect.core.records import Memory
-from recollect.core.sessions import Session
 from recollect.core.tokens import ESTIMATE
 from recollect.dialogue.context import CONTEXT_FACTS, CONTEXT_KINDS, DialogueContext
 from recollect.dialogue.episodes import KNOWN, Captured, Message, capture

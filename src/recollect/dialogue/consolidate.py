@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from recollect.core.chores import Done, Plan, Step, WorkBudget
+from recollect.core.conversations import Session
 from recollect.core.errors import BudgetSpent, ModelDown, ModelWrong, SessionNotFound
 from recollect.core.ids import MemoryId
 from recollect.core.likeness import containment
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
-from recollect.core.sessions import Session
 from recollect.core.text import clean
 from recollect.dialogue.context import (
     EXTRACT_TOKENS,

@@ -17,8 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField, Tombstoned
-from recollect.core.ids import MemoryId
-from recollect.core.instants import whole_ms
+from recollect.core.ids import MemoryId, whole_ms
 from recollect.core.scope import Scope, Source
 from recollect.core.text import clean, require_storable
 from recollect.dialogue.context import PART, ROLE_NAME, SESSION_NAME, DialogueContext

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NotRequired, TypedDict
 
+from recollect.core.conversations import Session
 from recollect.core.drafts import Draft
 from recollect.core.errors import InvalidField, MemoryNotFound, SessionNotFound
 from recollect.core.kinds import Kind
 from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Source
-from recollect.core.sessions import Session
 from recollect.dialogue.context import FACTS_A_PAGE, LOST, PAGE, DialogueContext
 from recollect.dialogue.extract import Extracted
 from recollect.dialogue.facts import ACTOR, find_candidates, save_facts

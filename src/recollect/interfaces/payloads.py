@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.code.impact import Impact
     from recollect.code.modules import ModuleMap
-    from recollect.core.account import Account
+    from recollect.core.conversations import Turn
     from recollect.core.documents import Document
     from recollect.core.drafts import Receipt
-    from recollect.core.links import Link
+    from recollect.core.links import Account, Link
     from recollect.core.log import Entry
     from recollect.core.query import Hit
-    from recollect.core.turns import Turn
     from recollect.documents.check import Checked, Conflict, Side
     from recollect.documents.search import Found
     from recollect.observer.replay import Replayed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
-from recollect.core.chat import ChatMessage, ToolSpec
+from recollect.core.conversations import ChatMessage, ToolSpec
 from recollect.core.errors import BudgetSpent, ModelCannotChat, ModelDown, ModelWrong, RecollectError
 from recollect.core.ports import Clock
 from recollect.models.port import ChatModel, Heard, LanguageModel, Object, Reply, Text, estimate

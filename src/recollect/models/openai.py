@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from recollect.core.chat import ChatMessage, Request, ToolSpec
+from recollect.core.conversations import ChatMessage, Request, ToolSpec
 from recollect.core.errors import ModelDown, ModelWrong
 from recollect.models.port import Heard, Object, Reply, Text, Usage, estimate
 from recollect.models.schema import find_misfit, parse_json

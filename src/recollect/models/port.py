@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from recollect.core.chat import ChatMessage, Request, ToolSpec
+from recollect.core.conversations import ChatMessage, Request, ToolSpec
 from recollect.core.tokens import estimate_tokens
 
 _CAUTIOUS = 3  # characters per token: a budget is better overestimated than overspent

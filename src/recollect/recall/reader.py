@@ -56,8 +56,7 @@ from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
-    from recollect.core.account import Account
-    from recollect.core.links import Link
+    from recollect.core.links import Account, Link
     from recollect.core.log import Entry
     from recollect.store.tombstones import Tombstone
 
@@ -410,7 +409,7 @@ class Reader:
 
     def why(self, id: str) -> Account:
         """All that is known about how we came to believe something."""
-        from recollect.core.account import Account
+        from recollect.core.links import Account
 
         store, found = self._stores.find(id)
         memory = store.memories.get(found)

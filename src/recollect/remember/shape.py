@@ -14,7 +14,7 @@ from recollect.core.drafts import Draft
 from recollect.core.errors import ContentTooLarge, EmptyContent, InvalidField
 from recollect.core.fields import FIELDS
 from recollect.core.forms import CHOICES
-from recollect.core.instants import whole_ms
+from recollect.core.ids import whole_ms
 from recollect.core.kinds import Kind, KindRule, Kinds
 from recollect.core.payloads import Payload, parse_payload
 from recollect.core.ports import Identity

@@ -14,8 +14,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from recollect.core.errors import InvalidField, NothingToUndo, RecollectError
-from recollect.core.ids import MemoryId
-from recollect.core.instants import whole_ms
+from recollect.core.ids import MemoryId, whole_ms
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Clock, Identity
 from recollect.core.records import Memory

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from recollect.core.conversations import Session
 from recollect.core.query import ANY_USER
 from recollect.core.records import Memory
-from recollect.core.sessions import Session
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.filters import SEEN
 from recollect.store.memories import M_NAMES, Memories

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
+from recollect.core.conversations import Call, Turn
 from recollect.core.digest import checksum
 from recollect.core.errors import StoreDamaged
-from recollect.core.turns import Call, Turn
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.port import Engine, Params, Row, Value
 

@@ -18,10 +18,10 @@ from recollect.store.sqlite.engine import sqlite_version
 from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
 
 if TYPE_CHECKING:
+    from recollect.core.conversations import Turn
     from recollect.core.kinds import Kinds
     from recollect.core.log import Entry
     from recollect.core.ports import Clock
-    from recollect.core.turns import Turn
     from recollect.remember.act import ActContext
     from recollect.store.jobs import Job
     from recollect.store.spend import Cost

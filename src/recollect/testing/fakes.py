@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from recollect.core.chat import ChatMessage, ToolSpec
+from recollect.core.conversations import ChatMessage, ToolSpec
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.text import words
 from recollect.models.port import Heard, Object, Reply, Text, Usage

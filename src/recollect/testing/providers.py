@@ -18,9 +18,8 @@ from itertools import count
 
 from recollect import Recollect, wiring
 from recollect.agent.providers import MakeProvider, MemoryProvider, ProviderContext, ToolProvider, WorkingMemoryProvider
-from recollect.core.chat import ChatMessage
+from recollect.core.conversations import Call, ChatMessage, Turn, Waking
 from recollect.core.errors import RecollectError
-from recollect.core.turns import Call, Turn, Waking
 from recollect.models.schema import find_misfit
 from recollect.testing.fakes import WordEmbedder
 

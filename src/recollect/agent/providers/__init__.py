@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
-from recollect.core.chat import ChatMessage
-from recollect.core.turns import Turn, Waking
+from recollect.core.conversations import ChatMessage, Turn, Waking
 
 if TYPE_CHECKING:
     from recollect.dialogue.context import DialogueContext

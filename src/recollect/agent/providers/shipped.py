@@ -14,12 +14,11 @@ from itertools import groupby
 
 from recollect.agent.providers import MakeProvider, ProviderContext
 from recollect.agent.providers.working import WorkingMemoryEditor
-from recollect.core.chat import ChatMessage, Request
+from recollect.core.conversations import Call, ChatMessage, Request, Turn, Waking
 from recollect.core.errors import UnknownChoice
 from recollect.core.kinds import Kind
 from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
-from recollect.core.turns import Call, Turn, Waking
 from recollect.dialogue.api import ContextProvider
 from recollect.dialogue.episodes import Message, capture
 from recollect.dialogue.tools import Tool

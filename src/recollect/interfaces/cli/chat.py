@@ -17,8 +17,8 @@ from recollect.interfaces.payloads import memory_json, turn_json
 if TYPE_CHECKING:
     from recollect.agent.chat import Chat
     from recollect.app import Recollect
+    from recollect.core.conversations import Turn
     from recollect.core.entities import Entity
-    from recollect.core.turns import Turn
 
 _PROMPT = "> "
 _INTERRUPTED = 130

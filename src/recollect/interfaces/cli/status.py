@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.app import Recollect
+from recollect.core.conversations import Turn
 from recollect.core.errors import RecollectError
 from recollect.core.text import counted, excerpt
-from recollect.core.turns import Turn
 from recollect.files.project import state_folder, user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import entry_json, status_json, turn_json
