@@ -104,7 +104,7 @@ def _edit_type(field: Field) -> str:
 def test_the_columns_of_a_store_are_those_of_the_table(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", project="t") as memory:
         rows = memory.store.engine.rows("select name from pragma_table_info('memories')")
-    assert {row[0] for row in rows} == {"seq", "checksum", *(field.column for field in FIELDS)}
+    assert {row[0] for row in rows} == {"seq", "ordinal", "checksum", *(field.column for field in FIELDS)}
 
 
 AT = datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)

@@ -520,14 +520,14 @@ REMADE = """
 """
 
 
-def statements(text: str) -> Iterator[str]:
+def split_script(text: str) -> Iterator[str]:
     """The statements of a script."""
     return (statement for statement in text.split(";") if statement.strip())
 
 
 def create(engine: Engine) -> None:
     """Make an empty store, inside the current write."""
-    for statement in (*statements(KEPT), *statements(REMADE)):
+    for statement in (*split_script(KEPT), *split_script(REMADE)):
         engine.execute(statement)
     engine.keywords.create()
     engine.create_vectors()

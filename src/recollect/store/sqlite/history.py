@@ -12,7 +12,7 @@ from recollect.core.digest import checksum
 from recollect.core.fields import FIELDS, column_ddl
 from recollect.store.observed import TABLES as OBSERVED
 from recollect.store.port import Engine, Row, Value
-from recollect.store.schema import KEPT, REMADE, statements
+from recollect.store.schema import KEPT, REMADE, split_script
 from recollect.store.sqlite import ivf
 
 _TABLES = """
@@ -765,7 +765,7 @@ def common_schema(engine: Engine) -> None:
     engine.execute(_ADD_ORDINAL)
     engine.execute(NUMBER_TURNS)
     engine.execute(_MOVE_CURSORS)
-    tables = [*statements(REMADE), *ivf.CREATE]
+    tables = [*split_script(REMADE), *ivf.CREATE]
     remade = [name[1] for statement in tables if (name := re.match(r"\s*create table (\w+)", statement))]
     for table in remade:
         for (index,) in engine.rows(_INDEXES, {"table": table}):
@@ -773,7 +773,7 @@ def common_schema(engine: Engine) -> None:
         engine.execute(f"alter table {table} rename to old_{table}")
     for statement in tables:
         engine.execute(statement)
-    for statement in statements(KEPT):
+    for statement in split_script(KEPT):
         if "memories_by_turn" in statement:
             engine.execute(statement)
     for table, (columns, source) in _FILLED.items():
