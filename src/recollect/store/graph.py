@@ -394,18 +394,19 @@ class Graph:
         """How often files changed: (commits, changes per day lately)."""
         return {row[0]: (row[1], row[2]) for row in self._listed(self._CHURN, files)}
 
-    _DANGLING = """
-        from code_edges where source not in (select id from code_nodes) or target not in (select id from code_nodes)
-    """
+    _DANGLES = "source not in (select id from code_nodes) or target not in (select id from code_nodes)"
+    _DANGLING = f"select count(*) from code_edges where {_DANGLES}"
 
     def dangling(self) -> int:
         """How many edges end in nothing; in a sound graph none does."""
-        row = self._engine.row(f"select count(*) {self._DANGLING}")
+        row = self._engine.row(self._DANGLING)
         return 0 if row is None else int(row[0])
+
+    _MEND = f"delete from code_edges where {_DANGLES}"
 
     def mend(self) -> None:
         """Remove edges that end in nothing. What is missing comes back with the next full index."""
-        self._engine.execute(f"delete {self._DANGLING}")
+        self._engine.execute(self._MEND)
 
     def _listed(self, sql: str, values: Iterable[object]) -> Iterator[Row]:
         for some in chunks(list(values), _STEP):

@@ -255,8 +255,10 @@ class Memories:
          where m.seq = any(:seqs) and m.project = :project and m.status in ({_OPEN}) and {SEEN} order by m.seq desc
     """
 
+    _ANY = "select 1 from memories where project = :project limit 1"
+
     def is_empty(self) -> bool:
-        return self._engine.row("select 1 from memories limit 1") is None
+        return self._engine.row(self._ANY, {"project": self._project}) is None
 
     def sharing(self, words: Sequence[str], *, limit: int, user: str | None = None) -> list[Memory]:
         """Open memories that hold all of `words` and that a user may see, newest first."""

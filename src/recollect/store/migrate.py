@@ -122,6 +122,9 @@ def _after(engine: Engine, step: Migration) -> Census | None:
         return None
 
 
+_COUNT = "select count(*) from {table}"
+
+
 def _count(engine: Engine, table: str) -> int:
-    row = engine.row(f"select count(*) from {table}")
+    row = engine.row(_COUNT.format(table=table))
     return int(row[0]) if row else 0

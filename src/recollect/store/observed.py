@@ -32,6 +32,11 @@ V = TypeVar("V")
 _MOMENTS = frozenset({"started", "ended", "at"})  # seconds in a value, milliseconds in a column
 
 
+_OWN = "select {columns} from {table} where project = :project and session = :session order by number"
+_EVERY = "select {columns} from {table} order by {order}"
+_INSERT = "insert into {table} ({columns}) values ({marks})"
+
+
 class Table(Generic[V]):
     """A table whose columns are its owner, the fields of a value by name, and a checksum."""
 
@@ -43,8 +48,9 @@ class Table(Generic[V]):
         self.columns = ", ".join(own)
         every = (*owner, *own, "checksum")
         replaced = ", ".join(f"{one} = excluded.{one}" for one in every if one not in key)
-        self.every = f"select {', '.join(every)} from {name} order by {', '.join(owner)}, {own[0]}"
-        self.insert = f"insert into {name} ({', '.join(every)}) values ({', '.join('?' * len(every))})" + (
+        self.own = _OWN.format(columns=self.columns, table=name)
+        self.every = _EVERY.format(columns=", ".join(every), table=name, order=", ".join((*owner, own[0])))
+        self.insert = _INSERT.format(columns=", ".join(every), table=name, marks=", ".join("?" * len(every))) + (
             f" on conflict ({', '.join(key)}) do update set {replaced}" if key else ""
         )
 
@@ -441,8 +447,5 @@ class Observed(Patterns):
             self._engine.execute_many(table.insert, table.rows(owner, values))
 
     def _own(self, table: Table[V], owner: tuple[str, str]) -> tuple[V, ...]:
-        found = self._engine.rows(
-            f"select {table.columns} from {table.name} where project = :project and session = :session order by number",
-            {"project": owner[0], "session": owner[1]},
-        )
+        found = self._engine.rows(table.own, {"project": owner[0], "session": owner[1]})
         return tuple(map(table.value, found))

@@ -72,13 +72,13 @@ class Sessions:
         return [_session(row) for row in self._engine.rows(self._PAGE, params)]
 
     _PENDING = f"""
-        select {_COUNTED} from sessions s where s.project = :project and s.consolidated_at is null {{which}}
+        select {_COUNTED} from sessions s where s.project = :project and s.consolidated_at is null {{queued}}
          order by s.seen_at, s.id limit :limit
     """
 
     def pending(self, *, queued: bool, limit: int = 1000) -> list[Session]:
         """Sessions with something left to consolidate, oldest first; only those that are queued when asked."""
-        sql = self._PENDING.format(which="and s.queued_at is not null" if queued else "")
+        sql = self._PENDING.format(queued="and s.queued_at is not null" if queued else "")
         return [_session(row) for row in self._engine.rows(sql, {"project": self._project, "limit": limit})]
 
     _TALLY = f"""
