@@ -16,6 +16,7 @@ Every test goes through the port and the repositories; none knows a driver.
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -36,22 +37,12 @@ WEIGHTS = (1.0, 0.8, 0.3)  # of body, names and context
 
 def make_memory(number: int, content: str = "", *, project: str = "p", **fields: Any) -> Memory:
     """A memory with everything a row needs; later numbers are younger."""
-    given: dict[str, Any] = {
-        "id": MemoryId(f"mem_{project}_{number:04d}"),
-        "project": project,
-        "kind": "fact",
-        "content": content or f"statement number {number}",
-        "confidence": 0.8,
-        "created_at": AT + timedelta(seconds=number),
-        "updated_at": AT + timedelta(seconds=number),
-        "accessed_at": AT + timedelta(seconds=number),
-        "source": Source.AGENT_EXPLICIT,
-        "scope": Scope.GLOBAL,
-        "visibility": Visibility.PROJECT,
-        "status": Status.ACTIVE,
-        "fingerprint": f"print-{project}-{number}",
-    }
-    return Memory(**{**given, **fields})
+    at = AT + timedelta(seconds=number)
+    plain = Memory(
+        MemoryId(f"mem_{project}_{number:04d}"), project, "fact", content or f"statement number {number}", 0.8,
+        at, at, at, Source.AGENT_EXPLICIT, Scope.GLOBAL, Visibility.PROJECT, Status.ACTIVE, f"print-{project}-{number}",
+    )  # fmt: skip
+    return replace(plain, **fields)
 
 
 def read_words(text: str) -> Reading:
@@ -164,11 +155,16 @@ class EngineConformance:
         store = self.keep(engine, make_memory(1, confidence=0.30000000000000004, event_at=far))
         found = store.memories.get("mem_p_0001")
         assert (found.confidence, found.event_at) == (0.30000000000000004, far)
-        with engine.write():
-            store.graph.put_files([])
-        row = engine.row("select count(*), max(created_at) from memories where project = :project", {"project": "p"})
-        assert row is not None
-        assert [type(value) for value in row] == [int, int]
+        day = (AT, AT + timedelta(days=1))
+        numbers = [
+            store.spend.reserve(
+                2**40, model="m", feature="f", session=None, at=AT, day=day, per_day=2**50, per_session=0
+            )
+            for _ in range(2)
+        ]
+        assert numbers == sorted({int(number or 0) for number in numbers})
+        (cost,) = store.spend.by_feature(*day)
+        assert (cost.tokens, type(cost.tokens)) == (2**41, int)
 
     def test_a_set_is_bound_as_one_value_and_may_be_empty_or_large(self, engine: Engine) -> None:
         store = self.keep(engine, *(make_memory(number) for number in range(1, 4)))
