@@ -27,16 +27,29 @@ def test_importing_recollect_loads_no_third_party_module() -> None:
 
 
 def test_recalling_on_the_command_line_loads_nothing_heavy(tmp_path: Path) -> None:
-    recollect.open(tmp_path / "m.db").close()
+    with recollect.open(tmp_path / "m.db") as memory:
+        memory.remember("The quay has three cranes.")
     program = (
         "import sys; from recollect.interfaces.cli import main; "
-        f"main(['recall', 'x', '--store', {str(tmp_path / 'm.db')!r}]); "
-        "heavy = {'numpy', 'pydantic', 'asyncio', 'subprocess', "
-        "'recollect.remember.remember', 'recollect.core.drafts'}; "
+        f"main(['recall', 'cranes', '--store', {str(tmp_path / 'm.db')!r}]); "
+        "heavy = {'numpy', 'pydantic', 'asyncio', 'subprocess', 'hashlib', 'recollect.remember.remember', "
+        "*(f'recollect.core.{name}' for name in ('chores', 'drafts', 'entities', 'links', 'log'))}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "three cranes" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["rebember", "x"]])
+def test_the_list_of_commands_loads_none_of_them(words: list[str]) -> None:
+    program = (
+        "import sys; from recollect.interfaces.cli import main\n"
+        f"try: main({words})\n"
+        "except SystemExit: print([name for name in sys.modules if name.startswith('recollect.interfaces.cli.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['recollect.interfaces.cli.console']"
 
 
 def _env() -> dict[str, str]:

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.core.chores import quiet
 from recollect.core.errors import InvalidField, MemoryClosed, NothingToUndo
 from recollect.core.fields import EDITABLE
+from recollect.core.ports import quiet
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Order, Page, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose

@@ -281,6 +281,7 @@ def test_the_installed_command_works_in_a_process_of_its_own(tmp_path: Path) -> 
 
 def test_the_whole_parser_can_be_built() -> None:
     assert full_parser().format_help().count("\n") > len(COMMANDS)
+    assert full_parser().format_help() == full_parser(outline=True).format_help()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.core.ports import quiet
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -39,10 +41,6 @@ class Done:
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     failed: bool = False
-
-
-def quiet(done: int, waiting: int) -> None:
-    """Progress that nobody watches."""
 
 
 @dataclass(slots=True)

@@ -21,6 +21,8 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
+__all__ = ("blake2b", "checksum", "sha256", "short_digest")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence

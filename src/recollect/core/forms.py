@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.decay import parse_decay
 from recollect.core.fields import BY_NAME, FIELDS, Field
 from recollect.core.ids import MemoryId
-from recollect.core.links import Link
 from recollect.core.records import Memory, Span, WorkUnit
 from recollect.core.scope import Relation, Scope, Source, Status, Visibility
 
 if TYPE_CHECKING:
     from recollect.core.entities import Entity
     from recollect.core.kinds import Kinds
+    from recollect.core.links import Link
 
 Json = dict[str, Any]
 
@@ -97,6 +97,8 @@ def link_json(link: Link) -> Json:
 
 def parse_link(source: str, values: Mapping[str, Any]) -> Link:
     """The link that `link_json` wrote down."""
+    from recollect.core.links import Link
+
     target = values.get("target")
     return Link(
         source=MemoryId(source),

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
+from recollect.core.digest import sha256
 from recollect.core.ids import MemoryId
 
 Action: TypeAlias = Literal[
@@ -128,9 +128,10 @@ def body(change: Change) -> str | None:
 
 
 def digest(text: str | None) -> str:
-    return "" if text is None else sha256(text.encode()).hexdigest()
+    return "" if text is None else str(sha256(text.encode()).hexdigest())
 
 
 def chain(previous: str, *parts: str | int | None) -> str:
     """The hash of an entry: its predecessor's hash and its own fixed parts, unambiguously joined."""
-    return sha256(json.dumps([previous, *parts], ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
+    text = json.dumps([previous, *parts], ensure_ascii=False, separators=(",", ":"))
+    return digest(text)

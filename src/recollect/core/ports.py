@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from recollect.core.chores import Done, Plan, WorkBudget
 from recollect.core.ids import MemoryId
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
 
+if TYPE_CHECKING:
+    from recollect.core.chores import Done, Plan, WorkBudget
+
 Clock: TypeAlias = Callable[[], datetime]
 Identity: TypeAlias = Callable[[str, datetime], MemoryId]
+
+
+def quiet(done: int, waiting: int) -> None:
+    """Progress that nobody watches."""
 
 
 class Channel(Protocol):

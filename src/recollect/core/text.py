@@ -72,7 +72,7 @@ def normal_form(text: str) -> str:
 
 def fingerprint(text: str) -> str:
     """A short, stable digest of the normal form. Two statements share it exactly when they say the same words."""
-    from hashlib import blake2b  # readers never need it
+    from recollect.core.digest import blake2b
 
     return blake2b(normal_form(text).encode(), digest_size=16).hexdigest()
 

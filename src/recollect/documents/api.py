@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.chores import quiet
 from recollect.core.documents import Document, Related
 from recollect.core.errors import StoreError
+from recollect.core.ports import quiet
 from recollect.documents.context import DocumentsContext
 from recollect.documents.layout import Layout, read_layout
 from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, effective_confidence, search

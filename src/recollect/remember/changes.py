@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from recollect.core.entities import Entity
 from recollect.core.fields import FIELDS
 from recollect.core.forms import changed, entity_json, iso, link_json, whole
-from recollect.core.links import Link
-from recollect.core.log import Action, Change
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
 from recollect.store.store import Store
+
+if TYPE_CHECKING:
+    from recollect.core.entities import Entity
+    from recollect.core.links import Link
+    from recollect.core.log import About, Action, Change
 
 # Fields that move without being a change of what is remembered. Being read (`usage`) is not even logged by itself.
 _QUIET = frozenset({"updated_at", "revision", *(field.name for field in FIELDS if field.usage)})
@@ -31,19 +34,31 @@ class Changes:
         self._entries: list[Change] = []
         self._retold: dict[str, None] = {}  # documents whose entries were emptied: what is left of them is told anew
 
-    def note(self, change: Change) -> None:
+    def note(
+        self,
+        action: Action,
+        subject: str | None,
+        why: str = "",
+        before: Mapping[str, Any] | None = None,
+        after: Mapping[str, Any] | None = None,
+        about: About = "memory",
+        replay: Mapping[str, Any] | None = None,
+    ) -> None:
         """An entry whose rows somebody else writes, or that is about none."""
-        self._entries.append(change)
+        from recollect.core.log import Change  # most processes only count accesses, and that is not logged
+
+        self._entries.append(Change(action, subject, why, before, after, about, replay))
 
     def write(self, *, undoes: str | None = None) -> None:
         """Put what happened into the log."""
         act = self._act
         for document in self._retold:
             left = [whole(memory) for memory in self._store.memories.of_document(document)]
-            self.note(Change("snapshot", document, about="passages", replay={"put": left}))
-        self._store.log.append(
-            self._entries, act=act.act, actor=act.actor, at=act.at, undoes=undoes, door=act.door
-        )  # fmt: skip
+            self.note("snapshot", document, about="passages", replay={"put": left})
+        if self._entries:
+            self._store.log.append(
+                self._entries, act=act.act, actor=act.actor, at=act.at, undoes=undoes, door=act.door
+            )  # fmt: skip
         self._entries, self._retold = [], {}
 
     # --- memories -------------------------------------------------------------------------------------------------
@@ -59,21 +74,19 @@ class Changes:
         if set(now) <= _USAGE:
             return
         self.note(
-            Change(
-                action,
-                before.id,
-                why,
-                {name: value for name, value in was.items() if name not in _QUIET},
-                {name: value for name, value in now.items() if name not in _QUIET},
-                replay={name: value for name, value in now.items() if name in _QUIET},
-            )
+            action,
+            before.id,
+            why,
+            {name: value for name, value in was.items() if name not in _QUIET},
+            {name: value for name, value in now.items() if name not in _QUIET},
+            replay={name: value for name, value in now.items() if name in _QUIET},
         )
 
     def rewrite(self, action: Action, before: Memory, after: Memory, why: str = "") -> None:
         """Replace a memory whose earlier words must leave the log, too: the entry tells it whole."""
         self._store.memories.update(before, after)
         self._erase_words(after)
-        self.note(Change(action, after.id, why, after=whole(after)))
+        self.note(action, after.id, why, after=whole(after))
 
     def remove(self, action: Action, memory: Memory, why: str = "", *, erase: bool = False) -> None:
         """Delete a memory with its links; when `erase`, with all that the log says of it."""
@@ -82,7 +95,7 @@ class Changes:
         if erase:
             self._store.log.erase_bodies(memory.id)
             self._erase_words(memory)
-        self.note(Change(action, memory.id, why))
+        self.note(action, memory.id, why)
 
     def replace_passages(
         self,
@@ -107,7 +120,7 @@ class Changes:
             "drop": [memory.id for memory in gone],
         }
         replay = {name: value for name, value in told.items() if value}
-        self.note(Change(action, document, document, after=counts, about="passages", replay=replay))
+        self.note(action, document, document, after=counts, about="passages", replay=replay)
 
     def _erase_words(self, memory: Memory) -> None:
         """A passage is told of in the entries of its document, too."""
@@ -123,26 +136,26 @@ class Changes:
         for link in links:
             known = self._store.links.find(link)
             before = None if known is None else link_json(known)
-            self.note(Change(action, link.source, why, before, link_json(link), about="link"))
+            self.note(action, link.source, why, before, link_json(link), about="link")
         self._store.links.put(links)
 
     def remove_link(self, action: Action, link: Link) -> None:
         self._store.links.remove(link)
-        self.note(Change(action, link.source, before=link_json(link), about="link"))
+        self.note(action, link.source, before=link_json(link), about="link")
 
     def put_entities(self, action: Action, entities: Sequence[Entity]) -> None:
         """Add entities that people worked on, or replace what is known of them."""
         known = {entity.id: entity for entity in self._store.entities.group([entity.id for entity in entities])}
         for entity in entities:
             before = entity_json(known[entity.id]) if entity.id in known else None
-            self.note(Change(action, entity.id, before=before, after=entity_json(entity), about="entity"))
+            self.note(action, entity.id, before=before, after=entity_json(entity), about="entity")
         self._store.entities.put(entities)
 
     def drop_unmentioned(self, action: Action, entities: Sequence[str]) -> None:
         """Remove entities that nothing mentions any more: a forgotten name must not linger, in the log neither."""
         for id in self._store.entities.drop_unmentioned(entities):
             if self._store.log.erase_bodies(id):
-                self.note(Change(action, id, about="entity"))
+                self.note(action, id, about="entity")
 
     def bury(self, action: Action, key: str, reason: str, *, at: datetime | None = None) -> None:
         """Put a tombstone on a statement."""
@@ -150,7 +163,7 @@ class Changes:
         at = at or self._act.at
         self._store.tombstones.put(key, reason=reason, at=at)
         before = None if known is None else {"reason": known.reason, "at": iso(known.at)}
-        self.note(Change(action, key, before=before, after={"reason": reason, "at": iso(at)}, about="tombstone"))
+        self.note(action, key, before=before, after={"reason": reason, "at": iso(at)}, about="tombstone")
 
     def lift(self, action: Action, key: str) -> None:
         """Let a statement be said again."""
@@ -158,6 +171,4 @@ class Changes:
         if known is None:
             return
         self._store.tombstones.lift(key)
-        self.note(
-            Change(action, key, before={"reason": known.reason, "at": iso(known.at)}, about="tombstone")
-        )  # fmt: skip
+        self.note(action, key, before={"reason": known.reason, "at": iso(known.at)}, about="tombstone")

@@ -11,7 +11,7 @@ from recollect.core.forms import whole
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
 from recollect.core.links import Link
-from recollect.core.log import Action, Change
+from recollect.core.log import Action
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
 from recollect.remember.act import ActContext
@@ -74,7 +74,7 @@ class _Writing:
         self._known.setdefault(memory.fingerprint, []).append(memory)
         because = each.resolution.because
         why = each.why or (f"{each.resolution.verdict}: {because}" if because else "")
-        self._changes.note(Change("add", memory.id, why, after=whole(memory)))
+        self._changes.note("add", memory.id, why, after=whole(memory))
         for source in each.derived_from:
             self._link("add", memory.id, Relation.DERIVED_FROM, source, _SURE, automatic=False)
         verdict = each.resolution.verdict if each.resolution.verdict != "same" else "new"
@@ -97,7 +97,7 @@ class _Writing:
         if tomb.fingerprint != keys[0]:
             return  # it holds for everybody, and one user's word does not lift that
         self._changes.lift("edit", tomb.fingerprint)
-        self._changes.note(Change("edit", None, "said again on purpose", about="note"))
+        self._changes.note("edit", None, "said again on purpose", about="note")
 
     def _twin(self, memory: Memory, *, own: bool) -> Memory | None:
         """The same statement of the same standing, the user's own first, then one of nobody in particular; `own`: what

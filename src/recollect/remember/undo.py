@@ -64,7 +64,7 @@ def _revert(store: Store, entry: Entry, act: ActContext, changes: Changes) -> No
         case "tombstone":
             _revert_tombstone(change, changes)
         case _:
-            changes.note(Change("undo", None, act.why or f"undo {change.action}", about="note"))
+            changes.note("undo", None, act.why or f"undo {change.action}", about="note")
     if entry.replica == OLD_REPLICA:
         _revert_old_tombstones(change, act, changes)
 

@@ -240,7 +240,6 @@ class Writer:
         after: Mapping[str, Any] | None = None,
     ) -> None:
         """Write entities that people worked on to their table and the log, with a note of what they did."""
-        from recollect.core.log import Change
         from recollect.remember.changes import Changes
 
         act = self.act(why)
@@ -248,7 +247,7 @@ class Writer:
             changes = Changes(self._stores.project, act)
             changes.put_entities(action, entities)
             if before is not None or after is not None:
-                changes.note(Change(action, None, act.why, before, after))
+                changes.note(action, None, act.why, before, after)
             changes.write()
 
     def relate(

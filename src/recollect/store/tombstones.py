@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import blake2b
 
-from recollect.core.digest import checksum
+from recollect.core.digest import blake2b, checksum
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.port import Engine, chunks
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any
 
-from recollect.core.chores import Done, Plan, WorkBudget, quiet
+from recollect.core.chores import Done, Plan, WorkBudget
 from recollect.core.errors import RecollectError, UnknownChoice
 from recollect.core.log import Change
-from recollect.core.ports import Chore, Clock, Identity
+from recollect.core.ports import Chore, Clock, Identity, quiet
 from recollect.store.jobs import Job
 from recollect.store.store import Store
 from recollect.tend.policy import LEASE, LONGEST_RETRY, RETRY_AFTER, SCHEDULE, USUAL, is_due

@@ -8,14 +8,15 @@ import os
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.app import Recollect
 from recollect.core.errors import InvalidField, InvalidInput, InvalidText, NotFound, RecollectError, Refused, StoreError
-from recollect.core.query import Filter
 from recollect.core.scope import SHOWN, Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import printable
-from recollect.wiring import open as open_memory
+
+if TYPE_CHECKING:
+    from recollect.app import Recollect
+    from recollect.core.query import Filter
 
 FINE, FOUND = 0, 1
 _STDIN_LIMIT = 64 * 2**20  # bytes read from a pipe
@@ -80,6 +81,8 @@ class Console:
 
 def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
     """The memory the command works on. Only commands that take something in may make a new one."""
+    from recollect.wiring import open as open_memory  # the list of commands and a misspelt one need no memory
+
     return open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor, personal=True)
 
 
@@ -149,6 +152,8 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def filter_from(args: argparse.Namespace, *, everyone: str | None = None) -> Filter:
+    from recollect.core.query import Filter
+
     statuses = (
         frozenset(Status) if "any" in args.status else frozenset(choose(Status, s, "status") for s in args.status)
     )
