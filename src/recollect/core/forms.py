@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.decay import parse_decay
@@ -74,9 +75,9 @@ def spell(field: Field, value: Any) -> Any:
 def whole(memory: Memory) -> Json:
     """Every field of a memory that is not as it is by default, and does not follow from another."""
     told = {
-        field.name: spell(field, value)
-        for field in FIELDS
-        if (value := getattr(memory, field.name)) != _DEFAULTS.get(field.name, _UNSET)
+        name: value if change is None or value is None else change(value)
+        for value, (name, default, change) in zip(_values(memory), _SPELT, strict=True)
+        if value != default
     }
     for name in ("updated_at", "accessed_at"):  # most memories are told as they come
         if told[name] == told["created_at"]:
@@ -144,6 +145,9 @@ _UNSET = object()
 _DEFAULTS: dict[str, Any] = {
     name: {} if name == "attributes" else field.default for name, field in Memory.__dataclass_fields__.items()
 }
+# For every memory that is remembered: its fields at one stroke, each with its default and its spelling.
+_values = attrgetter(*(field.name for field in FIELDS))
+_SPELT = tuple((field.name, _DEFAULTS.get(field.name, _UNSET), _SPELL.get(field.form)) for field in FIELDS)
 
 
 def changed(before: Memory, after: Memory) -> tuple[Json, Json]:

@@ -25,7 +25,7 @@ def new_id(family: str, at: datetime) -> MemoryId:
 
 
 def _letters(number: int, length: int) -> str:
-    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(5 * (length - 1), -1, -5))
+    return "".join([_ALPHABET[(number >> shift) & 31] for shift in range(5 * (length - 1), -1, -5)])
 
 
 def whole_ms(at: datetime) -> datetime:

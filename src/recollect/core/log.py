@@ -6,10 +6,10 @@ not the body itself: a body can be erased (a person's right) while the chain sti
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from json import JSONEncoder
 from typing import Any, Literal, TypeAlias
 
 from recollect.core.digest import sha256
@@ -112,6 +112,10 @@ def next_stamp(last: int, ms: int) -> int:
     return max(last + 1, ms << _COUNTER_BITS)
 
 
+_encode_body = JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+_encode_parts = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def body(change: Change) -> str | None:
     """The erasable part of an entry as text, or nothing when there is none."""
     parts = {
@@ -124,7 +128,7 @@ def body(change: Change) -> str | None:
         )
         if value is not None
     }
-    return json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":")) if parts else None
+    return _encode_body(parts) if parts else None
 
 
 def digest(text: str | None) -> str:
@@ -133,5 +137,4 @@ def digest(text: str | None) -> str:
 
 def chain(previous: str, *parts: str | int | None) -> str:
     """The hash of an entry: its predecessor's hash and its own fixed parts, unambiguously joined."""
-    text = json.dumps([previous, *parts], ensure_ascii=False, separators=(",", ":"))
-    return digest(text)
+    return digest(_encode_parts([previous, *parts]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from recollect.core.errors import StoreDamaged
@@ -35,6 +36,11 @@ class Log:
         self._project = project
         self._meta = Meta(engine, FILE)
 
+    @cached_property
+    def _replica(self) -> str:
+        """The name of this copy of the store, which it keeps for good."""
+        return self._meta.get(REPLICA) or OLD_REPLICA
+
     _HEAD = "select number, replica, stamp, hash from log order by number desc limit 1"
     _HEAD_OF = "select hash from log where replica = :replica order by number desc limit 1"
     _APPEND = f"insert into log ({_NAMES}) values ({_MARKS})"
@@ -52,7 +58,7 @@ class Log:
         """Chain some changes of one act to the end."""
         if not changes:
             return
-        replica = self._meta.get(REPLICA) or OLD_REPLICA
+        replica = self._replica
         number, last, stamp, previous = self._engine.row(self._HEAD) or (0, replica, 0, GENESIS)
         if last not in (replica, OLD_REPLICA):  # another copy's entries came in between: ours follow our own
             row = self._engine.row(self._HEAD_OF, {"replica": replica})
@@ -61,10 +67,11 @@ class Log:
         for change in changes:
             number, stamp = number + 1, next_stamp(stamp, ms)
             text = body(change)
+            fixed = digest(text)
             about = "note" if change.subject is None else change.about
             told = (replica, self._project, act, stamp, ms, actor, door, change.action, about, change.subject)
-            previous = chain(previous, *told, digest(text), undoes)
-            rows.append((number, *told, text, digest(text), undoes, previous))
+            previous = chain(previous, *told, fixed, undoes)
+            rows.append((number, *told, text, fixed, undoes, previous))
         self._engine.execute_many(self._APPEND, rows)
         self._meta.put(ANCHOR, f"{number}:{previous}")
 

@@ -90,24 +90,21 @@ class Memories:
 
     # --- writing --------------------------------------------------------------------------------------------------
 
-    _ADD = f"insert into memories ({_NAMES}, checksum, ordinal) values ({_MARKS}, ?, ?)"
-    _SEQS = "select id, seq from memories where id = any(:ids)"
+    _ADD = f"insert into memories ({_NAMES}, checksum, ordinal) values ({_MARKS}, ?, ?) returning seq"
     _LAST_TURN = "select coalesce(max(ordinal), 0) from memories where project = :project and session = :session"
 
     def add(self, memories: Sequence[Memory]) -> None:
         """Insert new memories with their keyword entries and facets, turns of a session at its end."""
         rows = [to_row(memory) for memory in memories]
         ordinals = self._ordinals(memories)
-        self._engine.execute_many(
+        drawn = self._engine.execute_many(
             self._ADD, [(*row, row_checksum(row), ordinal) for row, ordinal in zip(rows, ordinals, strict=True)]
         )
-        seqs: dict[str, int] = {}
-        for some in chunks([memory.id for memory in memories]):
-            seqs.update(self._engine.rows(self._SEQS, {"ids": some}))
+        seqs = [int(seq) for (seq,) in drawn]
         self._engine.keywords.add(
-            [(seqs[memory.id], *_entry(memory, row)) for memory, row in zip(memories, rows, strict=True)]
+            [(seq, *_entry(memory, row)) for seq, memory, row in zip(seqs, memories, rows, strict=True)]
         )
-        self._add_facets((seqs[memory.id], memory) for memory in memories)
+        self._add_facets(zip(seqs, memories, strict=True))
 
     def _ordinals(self, memories: Sequence[Memory]) -> list[int | None]:
         """The place of each memory in its session, for those that are a turn of one."""
@@ -211,16 +208,17 @@ class Memories:
         return MemoryId(matches[0])
 
     _BY_FINGERPRINT = f"""
-        select {_NAMES}, checksum from memories
-         where fingerprint = any(:prints) and project = :project and status in ({_OPEN}) order by seq
+        select {_NAMES}, checksum, seq from memories
+         where fingerprint = any(:prints) and project = :project and status in ({_OPEN})
     """
 
     def by_fingerprint(self, fingerprints: Sequence[str]) -> dict[str, list[Memory]]:
-        """The open memories that say exactly the same, for each fingerprint that has some."""
+        """The open memories that say exactly the same, oldest first, for each fingerprint that has some."""
         found: dict[str, list[Memory]] = {}
         for some in chunks(fingerprints):
-            for row in self._engine.rows(self._BY_FINGERPRINT, {"prints": some, "project": self._project}):
-                memory = self._checked(row)
+            rows = self._engine.rows(self._BY_FINGERPRINT, {"prints": some, "project": self._project})
+            for row in sorted(rows, key=lambda row: row[-1]):  # mostly none, and a sorter costs more than the search
+                memory = self._checked(row[:-1])
                 found.setdefault(memory.fingerprint, []).append(memory)
         return found
 

@@ -84,8 +84,9 @@ class Engine(Protocol):
         """Run a statement inside the current write; how many rows it changed."""
         ...
 
-    def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
-        """Run one statement with `?` marks for many rows inside the current write."""
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> list[Row]:
+        """Run one statement with `?` marks for many rows inside the current write; what it returns for each, in their
+        order, where it has a `returning`."""
         ...
 
     def rows(self, sql: str, params: Params | None = None) -> list[Row]:

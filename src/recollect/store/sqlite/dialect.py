@@ -41,6 +41,6 @@ class SqliteDialect:
 
     @staticmethod
     def bind(params: Params) -> Params:
-        if not any(type(value) is list for value in params.values()):
+        if list not in map(type, params.values()):
             return params
         return {name: json.dumps(value) if type(value) is list else value for name, value in params.items()}

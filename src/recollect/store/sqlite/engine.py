@@ -206,12 +206,11 @@ class SqliteEngine:
         connection.execute(_render(sql), _bind(params) if params else None)
         return connection.changes()
 
-    def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> None:
+    def execute_many(self, sql: str, rows: Sequence[Sequence[Value]]) -> list[Row]:
         connection = self._writing
         if connection is None:
             raise RuntimeError("execute_many() outside write(): statements that change rows need a transaction")
-        if rows:
-            connection.executemany(_render(sql), rows)
+        return connection.executemany(_render(sql), rows).fetchall() if rows else []
 
     def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
         current = self._current
