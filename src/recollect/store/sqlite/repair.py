@@ -196,7 +196,7 @@ def _carry_table(damaged: SqliteEngine, fresh: SqliteEngine, table: str) -> None
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         with fresh.write():
-            fresh.execute_many(f"insert into {table} values ({marks}) on conflict do nothing", rows)
+            fresh.execute_many(f"insert or ignore into {table} values ({marks})", rows)
 
 
 def _matches(row: Row) -> bool:
