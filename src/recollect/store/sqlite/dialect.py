@@ -22,7 +22,7 @@ _TYPES = (
     ("bytea", "blob"),
     ("/* clustered */", "without rowid"),
 )
-_DEFINES = re.compile(r"\s*(create|alter) ")
+_DEFINES = ("create ", "alter ")  # how a statement begins that names types
 
 
 class SqliteDialect:
@@ -34,7 +34,7 @@ class SqliteDialect:
         for phrase, ours in _SETS:
             sql = phrase.sub(ours, sql)
         sql = _FUNCTION.sub(lambda found: f"{_FUNCTIONS[found[1]]}(", sql)
-        if _DEFINES.match(sql):
+        if sql.lstrip().startswith(_DEFINES):
             for type, ours in _TYPES:
                 sql = sql.replace(type, ours)
         return sql
