@@ -37,9 +37,9 @@ def load_settings(folder: Path | None, environment: Mapping[str, str] = os.envir
     if folder is not None and os.path.isfile(file := folder / "config.toml"):
         settings = _merged(settings, _toml(file), str(file))
     given = {
-        one.name: environment[name]
-        for one in fields(Settings)
-        if (name := f"RECOLLECT_{one.name.upper()}") in environment and one.name not in _TABLES
+        field.name: environment[name]
+        for field in fields(Settings)
+        if (name := f"RECOLLECT_{field.name.upper()}") in environment and field.name not in _TABLES
     }
     return _merged(settings, given, "the environment")
 
@@ -54,7 +54,7 @@ def _toml(file: Path) -> dict[str, Any]:
 
 
 def _merged(settings: Settings, given: Mapping[str, Any], where: str) -> Settings:
-    known = {one.name for one in fields(Settings)}
+    known = {field.name for field in fields(Settings)}
     for name in sorted(set(given) - known):
         raise InvalidField(name, f"{where} sets it, but there is no such setting; there are {', '.join(sorted(known))}")
     return replace(settings, **{name: _typed(name, value) for name, value in given.items()})

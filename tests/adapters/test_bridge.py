@@ -111,7 +111,7 @@ def test_a_store_that_cannot_be_written_is_not_waited_for_and_loses_nothing(
     for thread in threading.enumerate():
         if thread.name == "recollect-capture":
             thread.join(60)
-    assert sorted(one.content for one in memory.sessions.episodes("s")) == ["done", "hello", "more"]
+    assert sorted(episode.content for episode in memory.sessions.episodes("s")) == ["done", "hello", "more"]
 
 
 class Unspeakable:
@@ -157,7 +157,7 @@ def test_what_memory_said_is_not_captured_when_it_comes_back(memory: Recollect) 
     block = beside.system("staging database")
     beside.conclude(f"It resets.\n{block}")
     beside.speak(block)
-    assert [one.content for one in memory.sessions.episodes("s")] == ["It resets."]
+    assert [episode.content for episode in memory.sessions.episodes("s")] == ["It resets."]
 
 
 def test_conversations_longest_silent_are_let_go(memory: Recollect) -> None:
@@ -177,4 +177,4 @@ def test_a_session_of_the_control_arm_is_told_nothing_and_watched_all_the_same(m
     beside.observe_call("read_file", {"path": "a.py"}, "1")
     beside.observe_result("1", "x")
     beside.end("success")
-    assert [one.calls for one in memory.store.observed.sessions()] == [1]
+    assert [session.calls for session in memory.store.observed.sessions()] == [1]

@@ -70,7 +70,7 @@ def test_the_prompt_is_answered_with_fenced_memory_under_its_own_event(memory: R
 def test_what_was_said_is_captured_once(memory: Recollect) -> None:
     memory.remember(FACT, kind="gotcha")
     told(ClaudeMemory(memory), STORY)
-    assert [one.content for one in memory.sessions.episodes("s")] == [QUESTION, "It resets."]
+    assert [episode.content for episode in memory.sessions.episodes("s")] == [QUESTION, "It resets."]
 
 
 def test_each_moment_is_seen_and_answered_and_stopping_is_never_undone(
@@ -80,7 +80,7 @@ def test_each_moment_is_seen_and_answered_and_stopping_is_never_undone(
     monkeypatch.setattr(memory, "agent", lambda *_, **__: watched)
     beside = ClaudeMemory(memory)
     answers = told(beside, STORY)
-    assert [said(one).strip() for one in answers] == ["", "<before>", "<tool_result>", "<step>", ""]
+    assert [said(answer).strip() for answer in answers] == ["", "<before>", "<tool_result>", "<step>", ""]
     assert watched.names == ["UserText", "ToolCall", "ToolResult", "StepComplete", "Reasoning", "StepComplete"]
     assert (watched.seen[1].paths, watched.seen[2].text) == (("a.py",), "contents")
     assert answers[-1] == {}
@@ -187,4 +187,4 @@ def test_the_sdks_own_loop_calls_the_hooks_and_carries_their_answers(memory: Rec
     answers = asyncio.run(story())
     assert FACT in said(answers[0])
     assert answers[-1] == {}
-    assert [one.content for one in memory.sessions.episodes("s")] == [QUESTION, "It resets."]
+    assert [episode.content for episode in memory.sessions.episodes("s")] == [QUESTION, "It resets."]

@@ -61,7 +61,7 @@ def test_langchain(memory: Recollect) -> None:
     model = scripted(AIMessage("It resets."))
     names = run("LangChain and LangGraph", memory, model)
     assert names["result"]["messages"][-1].text == "It resets."
-    assert [one.key for one in names["found"]] == ["tea"]
+    assert [name.key for name in names["found"]] == ["tea"]
     assert FACT in str(model.given)
 
 

@@ -36,7 +36,7 @@ class Scripted(BaseLlm):
     system: list[str] = Field(default_factory=list)
 
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
-        self.given.append([one.model_dump_json(exclude_none=True) for one in llm_request.contents])
+        self.given.append([content.model_dump_json(exclude_none=True) for content in llm_request.contents])
         self.system.append(str(llm_request.config.system_instruction))
         yield LlmResponse(content=types.Content(role="model", parts=[self.answers.pop(0)]))
 
@@ -89,7 +89,7 @@ class Bench:
 
 async def found(service: RecollectMemory, query: str, user: str = "alice") -> list[str]:
     answer = await service.search_memory(app_name="app", user_id=user, query=query)
-    return ["".join(part.text or "" for part in one.content.parts or []) for one in answer.memories]
+    return ["".join(part.text or "" for part in memory.content.parts or []) for memory in answer.memories]
 
 
 # --- the service ----------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_memory_reaches_the_model_fenced_and_what_it_saw_stays_a_prefix(memory: 
     assert len(set(model.system)) == 1
     assert "recollect-memory" not in repr(session.events)
     episodes = memory.sessions.episodes("app/alice/s")
-    assert [one.content for one in episodes] == [QUESTION, "ok", "And now?", "again"]
+    assert [episode.content for episode in episodes] == [QUESTION, "ok", "And now?", "again"]
 
 
 def test_the_observer_sees_each_call_and_its_result_once_and_speaks_before_the_next_step(

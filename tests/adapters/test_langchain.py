@@ -31,7 +31,7 @@ class Scripted(GenericFakeChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *rest: Any, **options: Any) -> Any:
-        self.given.append([(one.type, one.text) for one in messages])
+        self.given.append([(message.type, message.text) for message in messages])
         return super()._generate(messages, *rest, **options)
 
 
@@ -82,7 +82,12 @@ def test_a_thread_is_a_session_whose_words_are_captured_once(memory: Recollect) 
     made = agent(model, MemoryMiddleware(memory), checkpointer=InMemorySaver())
     for prompt in (QUESTION, "Really?"):
         made.invoke(asked(prompt), {"configurable": {"thread_id": "t1"}})
-    assert [one.content for one in memory.sessions.episodes("t1")] == [QUESTION, "It resets.", "Really?", "Yes."]
+    assert [episode.content for episode in memory.sessions.episodes("t1")] == [
+        QUESTION,
+        "It resets.",
+        "Really?",
+        "Yes.",
+    ]
     assert model.given[1][: len(model.given[0])] == model.given[0]
 
 

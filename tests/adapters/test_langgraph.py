@@ -39,7 +39,7 @@ FILTERS: list[dict[str, Any] | None] = [
 
 
 def shown(items: list[Any]) -> list[tuple[Any, ...]]:
-    return [(one.namespace, one.key, one.value) for one in items]
+    return [(item.namespace, item.key, item.value) for item in items]
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def texts(answer: dict[str, Any]) -> list[str]:
 
 def test_raw_messages_are_kept_one_by_one_without_the_system(mem: Memory) -> None:
     results = mem.add(SAID, user_id="alice", infer=False)["results"]
-    assert [(one["memory"], one["event"], one["role"], one["actor_id"]) for one in results] == [
+    assert [(result["memory"], result["event"], result["role"], result["actor_id"]) for result in results] == [
         ("I like green tea.", "ADD", "user", "al"),
         ("Noted, you like green tea.", "ADD", "assistant", None),
     ]
@@ -155,7 +155,7 @@ def test_reset_forgets_what_was_added_here_and_nothing_else(mem: Memory) -> None
     mem.memory.remember("The staging database resets.")
     mem.add("I like tea", user_id="alice")
     mem.reset()
-    assert [one.content for one in mem.memory.list().memories] == ["The staging database resets."]
+    assert [memory.content for memory in mem.memory.list().memories] == ["The staging database resets."]
 
 
 def test_the_expired_is_shown_only_on_request(mem: Memory) -> None:
@@ -200,7 +200,9 @@ def test_what_mem0_refuses_is_refused_and_nothing_changes(mem: Memory, wrong: An
 
 def test_a_procedure_is_kept_whole(mem: Memory) -> None:
     results = mem.add(SAID, agent_id="a", memory_type="procedural_memory")["results"]
-    assert [one["memory"] for one in results] == ["user: I like green tea.\nassistant: Noted, you like green tea."]
+    assert [result["memory"] for result in results] == [
+        "user: I like green tea.\nassistant: Noted, you like green tea."
+    ]
     assert mem.get(results[0]["id"])["metadata"] == {"memory_type": "procedural_memory"}  # type: ignore[index]
 
 

@@ -155,7 +155,7 @@ def test_what_was_said_becomes_episodes_once_and_what_was_taken_back_leaves_reca
         await session.pop_item()
 
     asyncio.run(story())
-    shown = [one.content for one in memory.sessions.episodes("s") if one.status == "active"]
+    shown = [episode.content for episode in memory.sessions.episodes("s") if episode.status == "active"]
     assert shown == ["The lighthouse is red."]
     assert not memory.recall("harbour blue").hits
 
@@ -257,7 +257,10 @@ def test_what_was_injected_is_neither_saved_nor_learnt_again(memory: Recollect) 
 
     items = asyncio.run(story())
     assert "recollect-memory" not in json.dumps(items)
-    assert [one.content for one in memory.sessions.episodes("s")] == ["Why is my staging data gone?", "It resets."]
+    assert [episode.content for episode in memory.sessions.episodes("s")] == [
+        "Why is my staging data gone?",
+        "It resets.",
+    ]
 
 
 def test_the_observer_sees_each_call_and_its_result_once_and_speaks_before_the_next_step(
@@ -350,6 +353,6 @@ def test_what_was_watched_is_learnt_when_the_conversation_is_closed(memory: Reco
     (seen,) = memory.store.observed.sessions()
     assert (seen.id, seen.outcome, seen.calls) == ("s", "success", 1)
     assert "staging data" in seen.prompt
-    assert [one.path for one in memory.store.observed.get("s").files] == ["a.py"]  # type: ignore[union-attr]
+    assert [file.path for file in memory.store.observed.get("s").files] == ["a.py"]  # type: ignore[union-attr]
     assert len(memory.store.injections.of("s")) == 1
     assert seen.started is not None

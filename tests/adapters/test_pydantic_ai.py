@@ -90,8 +90,8 @@ def test_what_was_injected_is_neither_in_the_history_nor_learnt_again(memory: Re
         return await one.run("Really?", message_history=first.all_messages())
 
     result = asyncio.run(story())
-    assert "recollect-memory" not in repr([one.parts for one in result.all_messages()])
-    said = [one.content for one in memory.sessions.episodes("s")]
+    assert "recollect-memory" not in repr([message.parts for message in result.all_messages()])
+    said = [episode.content for episode in memory.sessions.episodes("s")]
     assert said == [QUESTION, "It resets.", "Really?", "Yes."]
     assert model.given[1][: len(model.given[0])] == model.given[0]
 

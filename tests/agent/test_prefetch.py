@@ -32,7 +32,7 @@ def test_links_are_followed_and_those_that_lead_out_are_not_read(root: Path, tmp
     os.symlink(tmp_path / "secret.txt", root / "out.txt")
     os.symlink(tmp_path, root / "up")
     os.symlink(root / "src" / "a.py", root / "in.py")
-    assert [one.path for one in load_files(root, ["out.txt", "up/secret.txt", "in.py"])] == ["in.py"]
+    assert [file.path for file in load_files(root, ["out.txt", "up/secret.txt", "in.py"])] == ["in.py"]
 
 
 def test_pipes_directories_binaries_and_giants_are_left_out(root: Path) -> None:
@@ -46,7 +46,7 @@ def test_files_are_read_in_order_within_count_and_budget(root: Path) -> None:
     for number in range(20):
         (root / f"f{number}.py").write_text("word " * 100)
     names = [f"f{number}.py" for number in range(20)]
-    assert [one.path for one in load_files(root, names)] == names[:MAX_FILES]
+    assert [file.path for file in load_files(root, names)] == names[:MAX_FILES]
     few = load_files(root, names, max_tokens=300)
     assert sum(one.tokens for one in few) <= 300
     (root / "long.py").write_text("line of text\n" * 4_000)

@@ -120,8 +120,8 @@ def test_an_installed_package_can_add_a_provider_and_a_broken_one_is_named(tmp_p
 
 
 def test_shipped_providers_are_listed_with_what_they_do() -> None:
-    assert [one.name for one in providers()][:3] == ["recency", "semantic", "recollect"]
-    assert all(one.does for one in providers())
+    assert [provider.name for provider in providers()][:3] == ["recency", "semantic", "recollect"]
+    assert all(provider.does for provider in providers())
 
 
 def test_a_provider_is_made_by_its_name(memory: Recollect) -> None:
@@ -146,7 +146,7 @@ def test_tool_calls_are_replayed_step_by_step() -> None:
         Call("b", "look", "{}", "2"),
         Call("c", "go", "{}", "3", step=1),
     )
-    roles = [(one.role, one.content, len(one.requests)) for one in turn_messages(turn(calls=calls))]
+    roles = [(message.role, message.content, len(message.requests)) for message in turn_messages(turn(calls=calls))]
     assert roles == [
         ("user", "Where?", 0),
         ("assistant", "Let me look.", 2),
@@ -221,7 +221,7 @@ def test_what_semantic_hands_over_counts_as_used() -> None:
     with stage(SemanticProvider) as here:
         chatter(here, here.wake("one"), "My boat is called Argo.")
         here.provider.recall("what is my boat called?")
-        used = [one.content for one in here.memory.list(limit=100).memories if one.access_count]
+        used = [memory.content for memory in here.memory.list(limit=100).memories if memory.access_count]
         assert "My boat is called Argo." in used
 
 
@@ -299,7 +299,7 @@ def test_recollect_briefs_nobody_on_what_small_talk_hardly_touches(memory: Recol
 def test_recollect_keeps_what_was_said_as_evidence_but_no_results_of_tools(memory: Recollect) -> None:
     here = Stage(memory, RecollectProvider)
     here.turn(here.wake("one"), "Look it up.", "Done.", [Call("a", "look", "{}", "a secret result")])
-    assert [one.content for one in memory.sessions.episodes("one")] == ["Look it up.", "Done."]
+    assert [episode.content for episode in memory.sessions.episodes("one")] == ["Look it up.", "Done."]
 
 
 # --- working memory -------------------------------------------------------------------------------------------------

@@ -138,17 +138,17 @@ def test_impact_tells_those_that_reach_the_target_and_never_those_it_reaches(ind
     root = tree({**MANY, "tests/test_a.py": "from pkg.a import go\n\ndef test_go():\n    assert go()\n"})
     indexed.code.index(root, passages=False)
     found = indexed.code.impact("pkg/b.py:util")
-    reached = {one.node: one for one in found.nodes}
+    reached = {node.node: node for node in found.nodes}
     assert {"pkg/a.py:go", "main.py:start", "tests/test_a.py:test_go"} <= set(reached)
     assert not any(node.startswith("pkg/c.py") for node in reached)
     assert reached["tests/test_a.py:test_go"].path == (("pkg/a.py:go", "calls"), ("tests/test_a.py:test_go", "calls"))
     assert found.tests == ("tests/test_a.py",)
-    assert found.score == pytest.approx(sum(one.strength for one in found.nodes))
-    needed = {one.node for one in indexed.code.deps("pkg/a.py:go").nodes}
+    assert found.score == pytest.approx(sum(node.strength for node in found.nodes))
+    needed = {node.node for node in indexed.code.deps("pkg/a.py:go").nodes}
     assert {"pkg/b.py:util", "pkg/b.py:B", "pkg/c.py:Base.run"} <= needed
     assert "main.py:start" not in needed
     flow = indexed.code.trace("main.py:start")
-    assert {type for one in flow.nodes for _, type in one.path} <= {"calls", "flows_to"}
+    assert {type for node in flow.nodes for _, type in node.path} <= {"calls", "flows_to"}
 
 
 def test_a_cut_answer_says_how_much_was_left_out(indexed: Recollect, tree) -> None:  # type: ignore[no-untyped-def]
@@ -164,8 +164,8 @@ def test_memories_about_a_file_come_with_its_impact(indexed: Recollect, tree) ->
     indexed.code.index(tree(MANY))
     kept = indexed.remember("Callers of go must hold the lock.", kind="gotcha", files=["pkg/a.py"])
     other = indexed.remember("Base.run is slow.", kind="gotcha", node="pkg/c.py:Base.run")
-    assert [one.id for one in indexed.code.impact("pkg/b.py:util").memories] == [kept.id]
-    assert other.id in [one.id for one in indexed.code.impact("pkg/c.py").memories]
+    assert [memory.id for memory in indexed.code.impact("pkg/b.py:util").memories] == [kept.id]
+    assert other.id in [memory.id for memory in indexed.code.impact("pkg/c.py").memories]
 
 
 def test_targets_that_are_not_there_or_not_clear_are_told(indexed: Recollect, tree) -> None:  # type: ignore[no-untyped-def]
@@ -215,10 +215,10 @@ def test_hostile_files_are_reported_and_cost_nobody_else(indexed: Recollect, tre
     assert why["made.go"] == "generated"
     assert "time or memory" in why["evil.js"]
     assert "gone.py" in why
-    nodes = {one.key for one in indexed.store.graph.in_files(indexed.store.graph.files()).values()}
+    nodes = {file.key for file in indexed.store.graph.in_files(indexed.store.graph.files()).values()}
     assert {"good.py:fine", "broken.py:whole", "latin.py:coffee", "wide.py:wide", "deep.py", "empty.py"} <= nodes
     assert not any("vendor" in key for key in nodes)
-    assert "circle_b.py:b" in {one.node for one in indexed.code.impact("circle_a.py:a").nodes}
+    assert "circle_b.py:b" in {node.node for node in indexed.code.impact("circle_a.py:a").nodes}
 
 
 def test_a_file_that_vanishes_during_the_index_is_reported(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_edges_of_a_changed_file_are_stale_before_it_is_read_again(indexed: Reco
     indexed.code.index(tree(MANY), passages=False)
     with indexed.store.engine.write():
         indexed.store.graph.mark_stale(["pkg/a.py"])
-    assert not any(one.node == "pkg/a.py:go" for one in indexed.code.impact("pkg/b.py:util").nodes)
+    assert not any(node.node == "pkg/a.py:go" for node in indexed.code.impact("pkg/b.py:util").nodes)
     assert "being read again" in indexed.code.impact("pkg/b.py:util").notes[-1]
 
 

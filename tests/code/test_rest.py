@@ -41,11 +41,11 @@ def test_every_line_is_in_exactly_one_chunk_and_no_function_is_cut() -> None:
     first = "@wrap\ndef first():\n    def inner():\n        return 1\n    return inner\n"
     source = f"import os\n\nX = 1\n\n{first}\nclass Big:\n    y = 2\n{methods}\nprint(X)\n"
     chunks = split_chunks(source, parse(source.encode(), "python"))
-    lines = [line for one in chunks for line in range(one.start, one.end + 1)]
+    lines = [line for chunk in chunks for line in range(chunk.start, chunk.end + 1)]
     assert len(lines) == len(set(lines))
     kept = set(lines)
     assert all(not text.strip() for number, text in enumerate(source.split("\n"), 1) if number not in kept)
-    by_name = {one.name: one for one in chunks}
+    by_name = {chunk.name: chunk for chunk in chunks}
     assert by_name["first"].text.startswith("@wrap\ndef first")
     assert by_name["first"].text.endswith("return inner")
     assert by_name["Big.m7"].type == "function"
@@ -55,7 +55,7 @@ def test_every_line_is_in_exactly_one_chunk_and_no_function_is_cut() -> None:
 def test_text_without_symbols_is_cut_every_hundred_lines() -> None:
     source = "\n".join(f"x{n} = {n}" for n in range(250))
     chunks = split_chunks(source, parse(source.encode(), "python"))
-    assert [(one.type, one.start, one.end) for one in chunks] == [
+    assert [(chunk.type, chunk.start, chunk.end) for chunk in chunks] == [
         ("module", 1, 100),
         ("module", 101, 200),
         ("module", 201, 250),
@@ -66,7 +66,7 @@ def test_text_without_symbols_is_cut_every_hundred_lines() -> None:
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_chunked_without_loss(source: str) -> None:
     chunks = split_chunks(source, parse(source.encode(), "python"))
-    assert "".join("".join(one.text.split()) for one in chunks) == "".join(source.split())
+    assert "".join("".join(chunk.text.split()) for chunk in chunks) == "".join(source.split())
 
 
 def test_a_secret_in_source_code_is_redacted_in_its_passage(indexed: Recollect, tree: Tree) -> None:
@@ -203,7 +203,7 @@ def test_the_map_tells_layers_needs_and_where_programs_begin(indexed: Recollect,
         "tests/test_work.py": "from core.work import do\n\ndef test_do():\n    do()\n",
     }
     indexed.code.index(tree(files), passages=False)
-    modules = {one.path: one for one in indexed.code.map().modules}
+    modules = {module.path: module for module in indexed.code.map().modules}
     assert modules["cli/"].layer > modules["core/"].layer > modules["store/"].layer == 0
     assert modules["cli/"].entries == ("cli/main.py",)
     assert [name for name, _ in modules["core/"].needs] == ["store/"]
@@ -332,7 +332,7 @@ def test_a_model_adds_relations_between_real_nodes_only_within_its_budget(tree: 
         assert "shop/cart.py:total calls shop/tax.py:rate" in model.asked[0]
         (edge,) = [e for e in indexed.store.graph.edges() if e.origin == "llm"]
         assert (edge.layer, edge.confidence) == ("semantic", 0.8)
-        assert "shop/tax.py:other" in {one.node for one in indexed.code.trace("shop/view.py:show").nodes}
+        assert "shop/tax.py:other" in {node.node for node in indexed.code.trace("shop/view.py:show").nodes}
         assert indexed.code.analyse(budget=10).modules == 0
         costs = indexed.store.spend.by_feature(datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
         assert [cost.feature for cost in costs] == ["code"]

@@ -20,7 +20,7 @@ NOON = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 
 
 def texts(memory: Recollect, session: str = "s") -> list[str]:
-    return [one.content for one in memory.sessions.episodes(session)]
+    return [episode.content for episode in memory.sessions.episodes(session)]
 
 
 def test_every_message_is_kept_with_its_session_role_and_time(memory: Recollect) -> None:
@@ -153,7 +153,7 @@ def test_replaying_recalled_text_never_adds_a_copy(memory: Recollect) -> None:
         memory.sessions.capture("I live in Antwerp and my dog is called Rex.", session=f"s{n}")
         memory.tend(job="consolidate")
     assert len(memory.sessions.facts(limit=1000)) == before
-    assert not any("recollect-memory" in one.content for one in memory.list(limit=1000).memories)
+    assert not any("recollect-memory" in memory.content for memory in memory.list(limit=1000).memories)
 
 
 # --- forgetting and secrets -----------------------------------------------------------------------------------------
@@ -231,5 +231,5 @@ def test_a_session_begins_with_its_first_message_and_shows_its_last(memory: Reco
         memory.sessions.episodes("t")
     memory.sessions.capture("one", session="t")
     memory.sessions.capture("two", session="t", role="assistant")
-    assert [one.content for one in memory.sessions.episodes("t", limit=1)] == ["two"]
+    assert [episode.content for episode in memory.sessions.episodes("t", limit=1)] == ["two"]
     assert memory.sessions.consolidate("t")[0].finished

@@ -66,7 +66,7 @@ def test_an_export_of_claude_is_read_from_its_zip(tmp_path: Path, memory: Recoll
     with zipfile.ZipFile(tmp_path / "e.zip", "w") as archive:
         archive.writestr("data/conversations.json", json.dumps([claude("I prefer tea.", "Noted.")]))
     memory.sessions.import_chats(tmp_path / "e.zip")
-    assert [one.source_role for one in memory.sessions.episodes("claude:c9")] == ["user", "assistant"]
+    assert [episode.source_role for episode in memory.sessions.episodes("claude:c9")] == ["user", "assistant"]
     memory.tend(job="consolidate")
     assert [fact.content for fact in memory.sessions.facts()] == ["User said: I prefer tea."]
 
@@ -76,7 +76,7 @@ def test_importing_a_newer_export_adds_only_what_is_new(tmp_path: Path, memory: 
     memory.sessions.import_chats(written(file, [claude("one", "two")]))
     done = memory.sessions.import_chats(written(file, [claude("one", "two", "three")]))
     assert (done.captured, done.known) == (1, 2)
-    assert [one.content for one in memory.sessions.episodes("claude:c9")] == ["one", "two", "three"]
+    assert [episode.content for episode in memory.sessions.episodes("claude:c9")] == ["one", "two", "three"]
 
 
 def test_lines_of_json_may_say_little_or_much(tmp_path: Path, memory: Recollect) -> None:
@@ -88,7 +88,7 @@ def test_lines_of_json_may_say_little_or_much(tmp_path: Path, memory: Recollect)
     file = tmp_path / "chat.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)) + "\n\n", encoding="utf-8")
     assert memory.sessions.import_chats(file).captured == 3
-    assert [one.source_role for one in memory.sessions.episodes("a")] == ["user", "Ann"]
+    assert [episode.source_role for episode in memory.sessions.episodes("a")] == ["user", "Ann"]
     assert memory.sessions.get("imported").episodes == 1
 
 

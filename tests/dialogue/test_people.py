@@ -21,7 +21,7 @@ def say(memory: Recollect, text: str) -> str:
 
 
 def names(memory: Recollect) -> list[tuple[str, int]]:
-    return [(one.name, one.mentions) for one in memory.sessions.entities()]
+    return [(entity.name, entity.mentions) for entity in memory.sessions.entities()]
 
 
 def test_one_name_in_many_spellings_is_one_entity(memory: Recollect) -> None:
@@ -89,7 +89,7 @@ def test_memories_can_be_filtered_by_entity(memory: Recollect) -> None:
     target = say(memory, "I met Caroline Smith.")
     say(memory, "Nothing new.")
     id = memory.sessions.entity("Caroline Smith").entity.id
-    assert [one.id for one in memory.list(Filter(entities=frozenset({id}))).memories] == [target]
+    assert [memory.id for memory in memory.list(Filter(entities=frozenset({id}))).memories] == [target]
 
 
 def test_enrichment_finds_names_in_memories_that_were_never_searched_once(memory: Recollect) -> None:

@@ -78,7 +78,7 @@ def test_nothing_crosses_between_users_in_any_world(seed: int) -> None:
                     assert name not in {entity.name for entity in memory.sessions.entities(user=user, limit=1_000)}
             for entity in memory.sessions.entities(user=user, limit=1_000):
                 profile = memory.sessions.entity(entity.id, user=user, limit=1_000)
-                assert {one.user for one in profile.memories} <= allowed
+                assert {memory.user for memory in profile.memories} <= allowed
                 assert all(any(entity.id in one.entities for one in mine) for _ in profile.memories)
 
 

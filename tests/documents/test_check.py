@@ -87,7 +87,7 @@ def test_a_spec_without_requirement_headings_is_read_by_sentences() -> None:
 def test_what_a_change_adds_against_what_holds_is_found(memory: Recollect, name: str) -> None:
     checked = memory.docs.check(name)
     assert not checked.ok
-    assert [(one.claim.name, one.known.name, one.judgement.level) for one in checked.conflicts] == [
+    assert [(conflict.claim.name, conflict.known.name, conflict.judgement.level) for conflict in checked.conflicts] == [
         ("No retry", "Retry", "reject")
     ]
     where = checked.conflicts[0]
@@ -98,7 +98,7 @@ def test_what_a_change_adds_against_what_holds_is_found(memory: Recollect, name:
 
 def test_without_a_change_all_that_are_under_way_are_checked(memory: Recollect, tmp_path: Path) -> None:
     put(tmp_path, "cyberk-flow/changes/archive/old/specs/auth/spec.md", DELTA)
-    assert [one.claim.name for one in memory.docs.check().conflicts] == ["No retry"]
+    assert [conflict.claim.name for conflict in memory.docs.check().conflicts] == ["No retry"]
 
 
 def test_a_name_that_is_taken_is_a_conflict(memory: Recollect, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_any_documents_can_be_held_against_each_other(memory: Recollect, tmp_pat
     put(tmp_path, "docs/a.md", "# A\n\nUploads must not exceed 10 MB. Logs are kept.\n")
     put(tmp_path, "docs/b.md", "# B\n\nIntro.\n\nUploads must not exceed 2 GB.\n")
     checked = memory.docs.check(between=["docs/a.md", "docs/b.md"])
-    assert [(one.claim.line, one.known.line) for one in checked.conflicts] == [(3, 5)]
+    assert [(conflict.claim.line, conflict.known.line) for conflict in checked.conflicts] == [(3, 5)]
     with pytest.raises(DocumentNotFound):
         memory.docs.check(between=["docs/a.md", "docs/none.md"])
 

@@ -70,12 +70,12 @@ def memory(root: Path) -> Iterator[Recollect]:
 
 
 def said(text: str) -> list[str]:
-    return [one.text for one in split_statements(text).statements]
+    return [statement.text for statement in split_statements(text).statements]
 
 
 def of(memory: Recollect, text: str) -> recollect.Memory:
     page = memory.list(Filter(tags=frozenset({"rules"})), limit=500)
-    return next(one for one in page.memories if text in one.content)
+    return next(memory for memory in page.memories if text in memory.content)
 
 
 def counts(lesson: Lesson) -> tuple[int, int, int, int]:
@@ -86,7 +86,10 @@ def counts(lesson: Lesson) -> tuple[int, int, int, int]:
 
 
 def test_a_file_is_taken_apart_into_statements_with_their_headings() -> None:
-    found = {one.text: (one.headings, one.intro, one.first) for one in split_statements(RULES).statements}
+    found = {
+        statement.text: (statement.headings, statement.intro, statement.first)
+        for statement in split_statements(RULES).statements
+    }
     assert found == {
         "Boats is a service that keeps boats.": (("Boats",), "", 3),
         "run all tests: `make test`": (("Boats", "Commands"), "", 8),
@@ -171,7 +174,7 @@ def test_under_commands_only_what_names_one_or_says_what_to_do_is_a_recipe() -> 
     found = split_statements(
         "## Commands\n\n- The hull meets the water.\n- `hull check` and then sail\n- Update the hull.\n"
     )
-    kinds = [classify(one) for one in found.statements]
+    kinds = [classify(statement) for statement in found.statements]
     assert kinds == ["fact", "workflow_recipe", "workflow_recipe"]
 
 

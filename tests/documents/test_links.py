@@ -21,7 +21,7 @@ CATALOGUE = Catalogue(PATHS, former={"docs/old.md": "docs/guide/install.md"}, sp
 
 
 def references(text: str) -> list[tuple[str, str, int]]:
-    return [(one.kind, one.target, one.line) for one in parse(text).references]
+    return [(reference.kind, reference.target, reference.line) for reference in parse(text).references]
 
 
 def fate(target: str, source: str = "docs/guide/index.md", kind: str = "link") -> tuple[str, str | None]:

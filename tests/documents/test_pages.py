@@ -60,7 +60,7 @@ def test_long_sections_are_cut_between_paragraphs() -> None:
     text = "# A\n\n" + "\n\n".join([SENTENCE * 8] * 4) + "\n"
     pieces = cut(text)
     assert len(pieces) == 4
-    assert all(one.words.endswith("of it.") for one in pieces)
+    assert all(piece.words.endswith("of it.") for piece in pieces)
 
 
 def test_a_fence_that_fits_is_never_cut() -> None:
@@ -73,7 +73,7 @@ def test_a_fence_that_is_too_long_is_cut_between_lines() -> None:
     fence = "```python\n" + "value = compute(1)\n" * 100 + "```\n"
     pieces = cut(f"# A\n\n{fence}")
     assert len(pieces) > 1
-    assert all(one.text.endswith("\n") for one in pieces)
+    assert all(piece.text.endswith("\n") for piece in pieces)
 
 
 def test_a_table_is_cut_between_rows_only() -> None:
@@ -88,7 +88,7 @@ def test_nested_list_items_are_cut_at_items() -> None:
 
 def test_one_endless_line_is_cut_at_spaces() -> None:
     pieces = words("word " * 1_000)
-    assert all(one.endswith("word") for one in pieces)
+    assert all(piece.endswith("word") for piece in pieces)
     assert words("x" * 2_000) == ["x" * 900, "x" * 900, "x" * 200]
 
 
@@ -107,7 +107,7 @@ def test_a_byte_order_mark_hides_no_heading() -> None:
 
 def test_plain_text_is_cut_by_paragraphs_and_has_no_headings() -> None:
     parsed = parse("# not a heading\n\nText.\n" + SENTENCE * 20, markdown=False)
-    assert {one.path for one in split_passages(parsed)} == {()}
+    assert {passage.path for passage in split_passages(parsed)} == {()}
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\r\n"])
@@ -134,11 +134,11 @@ def test_spans_put_together_are_the_document_and_none_is_too_long(text: str, lon
     if not text.strip():
         assert pieces == []
         return
-    assert "".join(one.text for one in pieces) == text
+    assert "".join(piece.text for piece in pieces) == text
     data = text.encode()
-    assert [data[one.start : one.end] for one in pieces] == [one.text.encode() for one in pieces]
+    assert [data[piece.start : piece.end] for piece in pieces] == [piece.text.encode() for piece in pieces]
     assert pieces[0].start == 0
     assert pieces[-1].end == len(data)
-    assert all(0 < len(one.words) <= longest for one in pieces)
-    assert all(1 <= one.first_line <= one.last_line for one in pieces)
+    assert all(0 < len(piece.words) <= longest for piece in pieces)
+    assert all(1 <= piece.first_line <= piece.last_line for piece in pieces)
     assert MAX_CHARS == 900

@@ -39,7 +39,9 @@ def varint(value: int) -> bytes:
 
 def node(kind: str, inputs: list[str], output: str, *attributes: bytes) -> bytes:
     named = b"".join(field(1, name) for name in inputs)
-    return field(1, named + field(2, output) + field(4, kind) + b"".join(field(5, one) for one in attributes))
+    return field(
+        1, named + field(2, output) + field(4, kind) + b"".join(field(5, attribute) for attribute in attributes)
+    )
 
 
 def integer(name: str, value: int) -> bytes:

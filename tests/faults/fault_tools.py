@@ -60,7 +60,7 @@ def state(memory: Recollect) -> State:
     """Every memory of every status, by id. A row that cannot be read is a failure."""
     page = memory.list(EVERYTHING, order="oldest", limit=_NO_LIMIT)
     assert not page.damaged, page.damaged
-    return {one.id: one for one in page.memories}
+    return {memory.id: memory for memory in page.memories}
 
 
 def assert_sound(memory: Recollect) -> State:

@@ -78,7 +78,9 @@ def _told(path: Path, questions: tuple[str, ...], gone: tuple[str, ...]) -> Told
             if briefing.notes:
                 raise Noticed(f"notes: {briefing.notes}")
             answers.append(tuple(hit.id for hit in briefing))
-        rows = {one.id: one for one in page.memories} | {one.id: memory.get(one.id) for one in page.memories[::8]}
+        rows = {memory.id: memory for memory in page.memories} | {
+            one.id: memory.get(one.id) for one in page.memories[::8]
+        }
         history = tuple((e.number, e.act, e.change) for e in memory.history(limit=10_000))
         tombstones = memory.store.tombstones.find([fingerprint(text) for text in gone])
         stay_gone = tuple(fingerprint(text) in tombstones for text in gone)

@@ -348,7 +348,7 @@ class Machine(RuleBasedStateMachine):
     def the_memory_says_what_the_model_says(self) -> None:
         page = self.memory.list(EVERYTHING, limit=10_000)
         assert not page.damaged
-        found = {one.id: _row(one) for one in page.memories}
+        found = {memory.id: _row(memory) for memory in page.memories}
         assert found == self.model.rows
         assert self.memory.count() == sum(row.status in _SHOWN for row in self.model.rows.values())
         prints = {fingerprint(content): content for content in map(_content, range(self.said))}

@@ -78,7 +78,7 @@ def _record(folder: Path, seed: int, patch: pytest.MonkeyPatch) -> _Recording:
 
 def _step(memory: Recollect, logging: Disk, rng: random.Random) -> _Step:
     began = len(logging.log)
-    here = [one.id for one in memory.list(limit=10_000).memories]
+    here = [memory.id for memory in memory.list(limit=10_000).memories]
     act = rng.choices(["remember", "batch", "edit", "reject", "forget", "recall"], [5, 2, 4, 1, 2, 3])[0]
     match act if here else "remember":
         case "remember":

@@ -45,7 +45,7 @@ def _store_with_log(folder: Path, seed: int) -> tuple[bytes, bytes, list[State]]
         assert memory.store.engine.checkpoint()
         states = [state(memory)]
         for _ in range(_ACTS):
-            here = [one.id for one in memory.list(limit=1_000).memories]
+            here = [memory.id for memory in memory.list(limit=1_000).memories]
             match rng.randrange(5):
                 case 0:
                     memory.remember_all([Draft(words(rng)) for _ in range(rng.randint(2, 4))])

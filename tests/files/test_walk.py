@@ -123,7 +123,7 @@ def test_a_directory_that_vanishes_during_the_walk_is_named(tmp_path: Path) -> N
     steps = walk(tmp_path)
     assert isinstance(next(steps), Found)
     shutil.rmtree(tmp_path / "b")
-    assert [(one.relative, getattr(one, "reason", "")) for one in steps] == [
+    assert [(step.relative, getattr(step, "reason", "")) for step in steps] == [
         ("b", "it vanished during the run"),
         ("d/e.md", ""),
     ]

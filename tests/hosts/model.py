@@ -127,7 +127,7 @@ def _number(command: str) -> str:
 
 
 def _events(events: list[dict[str, Any]], *, named: bool) -> tuple[str, str]:
-    lines = [f"{'event: ' + one['type'] + chr(10) if named else ''}data: {json.dumps(one)}\n\n" for one in events]
+    lines = [f"{'event: ' + event['type'] + chr(10) if named else ''}data: {json.dumps(event)}\n\n" for event in events]
     return "text/event-stream", "".join(lines)
 
 

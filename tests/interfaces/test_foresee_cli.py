@@ -52,7 +52,7 @@ def test_the_files_of_a_task_are_foreseen_with_why(sh: Shell) -> None:
 
 def test_what_tends_to_fail_is_told_with_what_helped(sh: Shell) -> None:
     patterns = sh.json("foresee", "--failures")["patterns"]
-    state = next(one for one in patterns if one["sort"] == "state" and one["what"] == "unread")
+    state = next(pattern for pattern in patterns if pattern["sort"] == "state" and pattern["what"] == "unread")
     assert state["likelihood"] > 0.5
     assert "has not been read yet" in state["text"]
     assert sh("foresee", "--failures") == 0

@@ -489,7 +489,7 @@ def test_files_of_an_earlier_release_are_learnt_from_or_left_and_never_an_error(
     assert told("claude-code", read(project))
     with recollect.open(project) as memory:
         assert memory.observer.drain().skipped == {}
-        assert [one.id for one in memory.observer.sessions()] == ["old"]
+        assert [session.id for session in memory.observer.sessions()] == ["old"]
         assert not list(spool.glob("*.jsonl"))
         assert len(list(spool.iterdir())) == 3
     with recollect.open(project, clock=lambda: datetime.now(UTC) + timedelta(days=15)) as memory:

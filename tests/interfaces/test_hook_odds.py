@@ -315,7 +315,7 @@ def test_an_edit_whose_text_is_not_in_the_file_is_foreseen_where_such_edits_fail
             talk.call("Edit", "ok", file_path=str(project / "app.py"), old_string="one = 1")
         taught(project, talk.say("SessionEnd"))
     with recollect.open(project) as memory:
-        found = {one.name: one for one in memory.observer.patterns()}
+        found = {pattern.name: pattern for pattern in memory.observer.patterns()}
         assert found["Edit", "disk", "absent"].most > 0.6
     file = str(project / "app.py")
     (warned,) = lived(Talk(project, "now").read("app.py").call("Edit", None, file_path=file, old_string="also gone"))
@@ -441,7 +441,7 @@ def test_a_forgotten_trouble_is_no_longer_in_the_outlook(burnt: Path) -> None:
         with memory.store.engine.write():
             memory.store.observed.erase("repeat_error", [], mark)
         assert memory.store.meta(SNAPSHOT_NAME) is None
-        assert all(mark not in one.fingerprints for one in memory.observer.patterns())
+        assert all(mark not in pattern.fingerprints for pattern in memory.observer.patterns())
     assert lived(Talk(burnt, "now").edit("src/other.py", None)) == []
 
 

@@ -214,7 +214,7 @@ def test_resources_and_prompts_are_read_over_stdio(project: Path, capsys: pytest
         with pytest.raises(MCPError, match="recollect code index"):
             await client.read_resource("recollect://modules")
 
-        assert {one.name for one in (await client.list_prompts()).prompts} == {"recall", "review"}
+        assert {prompt.name for prompt in (await client.list_prompts()).prompts} == {"recall", "review"}
         (asked,) = (await client.get_prompt("recall", {"topic": "tabs"})).messages
         assert "Use tabs." in asked.content.text
         (review,) = (await client.get_prompt("review")).messages
@@ -436,7 +436,7 @@ def test_a_read_only_server_offers_only_what_changes_nothing(project: Path) -> N
     assert main(["remember", "Use tabs."]) == 0
 
     async def talk(client: Client) -> None:
-        assert [one.name for one in (await client.list_tools()).tools] == ["search", "context", "get", "status"]
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "context", "get", "status"]
         assert len(value(await client.call_tool("search", {"query": "tabs"}))["hits"]) == 1
 
     inside(talk, MemoryHandle(read_only=True))

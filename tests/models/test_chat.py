@@ -64,7 +64,7 @@ def test_an_answer_with_calls_is_the_same_whole_and_in_pieces(streaming: bool) -
     with chat_server(script) as server:
         reply = model(server.url).chat(HELLO, tools=[LOOK], max_tokens=9, heard=heard.append if streaming else None)
     assert reply.text == "Let me look."
-    assert [(one.name, json.loads(one.arguments)) for one in reply.requests] == [
+    assert [(request.name, json.loads(request.arguments)) for request in reply.requests] == [
         ("look", {"at": "the moon"}),
         ("look", {}),
     ]

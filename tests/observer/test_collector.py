@@ -94,7 +94,7 @@ def test_the_bound_holds_and_the_least_valuable_notes_go_first() -> None:
         collector.feed(event)
     assert collector.weight() <= 1_000_000
     assert collector.counts.forgotten > 0
-    assert [one.subject for one in collector.signals() if one.name == "self_correction"] == [
+    assert [signal.subject for signal in collector.signals() if signal.name == "self_correction"] == [
         "I was wrong about everything."
     ]
 
@@ -142,9 +142,9 @@ def test_an_event_of_no_known_kind_is_only_counted() -> None:
 
 
 def test_signals_come_in_the_order_of_their_value() -> None:
-    values = [policy.worth(one.name, sessions=1) for one in story().collector().signals()]
+    values = [policy.worth(signal.name, sessions=1) for signal in story().collector().signals()]
     assert values == sorted(values, reverse=True)
-    assert len({one.name for one in story().collector().signals()}) >= 10
+    assert len({signal.name for signal in story().collector().signals()}) >= 10
 
 
 def test_the_value_formula_is_the_designs() -> None:

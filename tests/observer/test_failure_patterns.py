@@ -200,7 +200,7 @@ def test_events_out_of_order_and_answers_without_calls_are_survived() -> None:
     for event in events:
         predictor.see(event)
     assert predictor.calls == 3
-    assert all(not one.failed for one in predictor.features())
+    assert all(not feature.failed for feature in predictor.features())
 
 
 def test_a_command_met_only_after_a_look_outside_makes_no_pattern() -> None:

@@ -11,7 +11,7 @@ from recollect.observer.recorder import Recorder
 
 
 def paths(prompt: str, past: list[PastSession], **more: object) -> list[str]:
-    return [one.path for one in predict_files(prompt, past, **more)]  # type: ignore[arg-type]
+    return [file.path for file in predict_files(prompt, past, **more)]  # type: ignore[arg-type]
 
 
 ROUTES = PastSession(prompt="the login route answers 500 when the cookie is missing", edited=("api/routes.py",))

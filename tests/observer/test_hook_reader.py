@@ -69,7 +69,7 @@ TRANSCRIPT = [
 def test_claude_codes_hooks_are_recognised_by_their_lines() -> None:
     assert detect_format(CLAUDE) == "hook"
     calls = of(ToolCall, CLAUDE)
-    assert {(one.call_id, one.action, one.paths) for one in calls} == {
+    assert {(call.call_id, call.action, call.paths) for call in calls} == {
         ("t1", ActionType.READ, ("a.py",)),
         ("t2", ActionType.RUN, ()),
     }
@@ -83,7 +83,7 @@ def test_claude_codes_hooks_are_recognised_by_their_lines() -> None:
 
 def test_a_call_has_the_same_id_whether_a_hook_or_the_transcript_told_of_it() -> None:
     def ids(lines: list[str]) -> set[str]:
-        return {one.id for one in events(lines) if isinstance(one, ToolCall | ToolResult)}
+        return {event.id for event in events(lines) if isinstance(event, ToolCall | ToolResult)}
 
     assert ids(CLAUDE) == ids(TRANSCRIPT)
 
@@ -138,7 +138,7 @@ def test_gemini_names_no_calls_so_answers_are_matched_in_order_and_our_own_conte
         watch.feed(event)
     seen = watch.contribution()
     assert (seen.session.calls, seen.session.errors) == (2, 1)
-    assert [(one.words, one.times, one.errors) for one in seen.calls] == [("make", 2, 1)]
+    assert [(call.words, call.times, call.errors) for call in seen.calls] == [("make", 2, 1)]
 
 
 def cursor(event: str, **payload: Any) -> str:
@@ -187,7 +187,9 @@ def test_subagents_are_told_apart() -> None:
     watch = SessionWatcher("s")
     for event in events(lines):
         watch.feed(event)
-    assert [one.hunch for one in watch.signals() if one.name == "parallel_conflict"] == ["edited by several agents"]
+    assert [signal.hunch for signal in watch.signals() if signal.name == "parallel_conflict"] == [
+        "edited by several agents"
+    ]
 
 
 @pytest.mark.parametrize(

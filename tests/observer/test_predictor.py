@@ -86,7 +86,7 @@ def test_a_session_keeps_what_each_bar_would_have_raised_once_there_is_something
 ) -> None:
     for number in range(4):
         watch(memory, unread(number))
-    raised = [one.raised for one in memory.observer.sessions()]
+    raised = [session.raised for session in memory.observer.sessions()]
     assert raised[:2] == [(), ()]
     assert len(raised[3]) == len(policy.THRESHOLDS)
     assert raised[3][0] == 1

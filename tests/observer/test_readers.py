@@ -198,8 +198,8 @@ def test_every_format_is_recognised_and_read_as_the_same_story(name: str) -> Non
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_replay_gives_the_same_ids_and_no_two_events_share_one(name: str) -> None:
     text = lines(FORMATS[name])
-    ids = [one.id for one in events(text)]
-    assert ids == [one.id for one in events(text)]
+    ids = [event.id for event in events(text)]
+    assert ids == [event.id for event in events(text)]
     assert len(set(ids)) == len(ids)
 
 
@@ -213,7 +213,7 @@ def test_broken_lines_are_counted_and_the_rest_is_read(name: str) -> None:
         return
     tally = ReadingTally()
     hostile = [*text[:1], "{\n", "[" * 100_000 + "\n", "\0\ud800\n", "null\n", '"x"\n', "NaN\n", *text[1:]]
-    assert [one.id for one in events(hostile, tally)] == [one.id for one in events(text)]
+    assert [event.id for event in events(hostile, tally)] == [event.id for event in events(text)]
     assert tally.broken == 6
 
 
@@ -270,26 +270,26 @@ def test_unknown_kinds_are_counted_by_name() -> None:
 
 def test_ten_megabytes_of_output_are_clipped_and_their_size_is_kept() -> None:
     rows = [*PLAIN, {"k": "tool", "s": "s", "id": "big", "tool": "Bash", "args": {}, "result": "x" * 10_000_000}]
-    big = next(one for one in events(lines(rows)) if isinstance(one, ToolResult) and one.call_id == "big")
+    big = next(event for event in events(lines(rows)) if isinstance(event, ToolResult) and event.call_id == "big")
     assert big.size == 10_000_000
     assert len(big.text) < 5_000
 
 
 def test_a_refusal_by_a_person_is_marked() -> None:
     rows = [{**PLAIN[2], "result": "The user doesn't want to proceed with this tool use."}]
-    (result,) = [one for one in events(lines(rows)) if isinstance(one, ToolResult)]
+    (result,) = [event for event in events(lines(rows)) if isinstance(event, ToolResult)]
     assert result.rejected
 
 
 def test_a_call_dropped_because_another_failed_is_no_error() -> None:
     rows = [{**PLAIN[2], "result": "<tool_use_error>Sibling tool call errored</tool_use_error>"}]
-    (result,) = [one for one in events(lines(rows)) if isinstance(one, ToolResult)]
+    (result,) = [event for event in events(lines(rows)) if isinstance(event, ToolResult)]
     assert not result.error
 
 
 def test_files_outside_the_project_are_no_project_files() -> None:
     rows = [{**PLAIN[2], "args": {"file_path": path}} for path in ("/etc/passwd", "../../x", "~/x", "./src/../b.py")]
-    assert [one.paths for one in events(lines(rows)) if isinstance(one, ToolCall)] == [(), (), (), ("b.py",)]
+    assert [event.paths for event in events(lines(rows)) if isinstance(event, ToolCall)] == [(), (), (), ("b.py",)]
 
 
 def test_a_submitted_trajectory_succeeded_and_another_exit_failed() -> None:
@@ -312,8 +312,8 @@ def test_a_real_transcript_is_read_whole(file: str, name: str, calls: int, error
     found = events(text, tally)
     results = [one for one in found if isinstance(one, ToolResult)]
     made = [one for one in found if isinstance(one, ToolCall)]
-    assert (len(made), len(results), sum(one.error for one in results)) == (calls, calls, errors)
-    assert {one.call_id for one in made} == {one.call_id for one in results}
+    assert (len(made), len(results), sum(result.error for result in results)) == (calls, calls, errors)
+    assert {one.call_id for one in made} == {result.call_id for result in results}
     assert any(isinstance(one, StepComplete) for one in found)
     assert not any(path.startswith("/") for one in made for path in one.paths)
     assert (tally.broken, dict(tally.unknown)) == (0, {})

@@ -272,7 +272,7 @@ def test_a_session_observed_by_hooks_and_then_replayed_from_its_transcript_is_on
         spooled(project, "s", hooked("s1"))
         memory.observer.drain()
         memory.observer.replay([write(tmp_path / "t.jsonl", plain("s1", extra=6))])
-        assert [(one.id, one.errors) for one in memory.observer.sessions()] == [("s1", 1)]
+        assert [(session.id, session.errors) for session in memory.observer.sessions()] == [("s1", 1)]
 
 
 def test_a_memory_without_a_file_has_no_spool(memory: Recollect) -> None:

@@ -156,7 +156,7 @@ def test_a_round_that_ended_well_is_a_recipe_and_one_that_failed_is_not(memory: 
     room = put(memory, *(in_api(number, sequences=rounds) for number in range(5)))
     seen = module_seen(room, "api/")
     assert Kind.WORKFLOW_RECIPE in kinds(seen)
-    failed = replace(seen, sessions=[replace(one, outcome="failure") for one in seen.sessions])
+    failed = replace(seen, sessions=[replace(session, outcome="failure") for session in seen.sessions])
     assert Kind.WORKFLOW_RECIPE not in kinds(failed)
 
 
@@ -216,7 +216,7 @@ def test_a_pair_that_is_rare_undirected_or_loose_is_no_cause(memory: Recollect, 
 def test_two_files_of_one_folder_are_no_cause_across_modules(memory: Recollect) -> None:
     near = [session(n, used("api/a.py"), used("api/b.py"), pairs=(pair("api/a.py", "api/b.py"),)) for n in range(5)]
     room = put(memory, *near)
-    used_ = {one.path: one.sessions for one in room.observed.files()}
+    used_ = {file.path: file.sessions for file in room.observed.files()}
     assert causes(room.observed.pairs(), used_) == []
 
 

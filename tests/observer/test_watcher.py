@@ -48,14 +48,14 @@ def test_taint_of_one_agent_is_kept_when_findings_are_merged() -> None:
 def test_what_one_agent_brings_in_from_outside_taints_what_the_others_find_after_it() -> None:
     session = Session().read("a.py", agent="main").call("WebFetch", url="https://x.example", agent="helper")
     session.edit("b.py", agent="main").edit("c.py", agent="main")
-    taints = {one.subject: one.taint for one in watched(session).signals() if one.name == "file_access"}
+    taints = {signal.subject: signal.taint for signal in watched(session).signals() if signal.name == "file_access"}
     assert taints == {"a.py": "", "b.py": "WebFetch https://x.example", "c.py": "WebFetch https://x.example"}
 
 
 def test_each_agent_has_a_pad_of_its_own() -> None:
     session = Session().call("Grep", pattern="thing", agent="a").call("Grep", pattern="thing", agent="b")
     session.call("Grep", pattern="thing", agent="a")
-    assert [one for one in watched(session).signals() if one.name == "repeated_grep"] == []
+    assert [signal for signal in watched(session).signals() if signal.name == "repeated_grep"] == []
 
 
 def test_an_answer_that_comes_before_its_call_waits_for_it() -> None:
@@ -129,4 +129,4 @@ def test_a_correction_cannot_wait_for_the_end_and_a_single_error_can() -> None:
 
 def test_what_is_acute_comes_in_order_of_urgency() -> None:
     session = Session().user("go").grep("needle").grep("needle").grep("needle").user("No, that is wrong, use the map")
-    assert [one.priority for one in early_signals(watched(session).signals())] == [0.9, 0.8]
+    assert [signal.priority for signal in early_signals(watched(session).signals())] == [0.9, 0.8]

@@ -41,7 +41,7 @@ def test_a_candidate_that_is_gone_is_left_out(slates: Recollect) -> None:
 
 
 def test_candidates_of_another_store_come_with_their_memories(slates: Recollect) -> None:
-    assert all(one.memory is not None for one in candidates(slates, another=True))
+    assert all(candidate.memory is not None for candidate in candidates(slates, another=True))
 
 
 def test_a_damaged_memory_is_named_and_the_others_are_answered(tmp_path: Path) -> None:

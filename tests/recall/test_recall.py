@@ -51,7 +51,7 @@ def test_a_filter_admits_exactly_what_it_names(
     assert ids(varied, **filters) == expected
     if "slate" in "".join(expected):
         listed = varied.list(Filter(**filters))  # type: ignore[arg-type]
-        assert {one.content for one in listed.memories} == expected
+        assert {memory.content for memory in listed.memories} == expected
 
 
 def test_recall_itself_never_writes(varied: Recollect) -> None:

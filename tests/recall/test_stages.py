@@ -94,7 +94,7 @@ def test_a_late_channel_is_named_not_awaited() -> None:
 def test_two_channels_that_agree_outrank_one_that_shouts() -> None:
     quiet, loud = candidate("quiet"), candidate("loud", 99.0)
     ranking = fuse({"keyword": [loud, quiet], "dense": [quiet]}, weights={"keyword": 1.0, "dense": 1.0}, damping=60)
-    assert [one.id for one in ranking] == ["quiet", "loud"]
+    assert [candidate.id for candidate in ranking] == ["quiet", "loud"]
 
 
 def test_first_in_every_channel_scores_one() -> None:

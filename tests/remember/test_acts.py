@@ -261,7 +261,7 @@ def test_several_are_forgotten_together_or_not_at_all(tmp_path: Path) -> None:
         assert memory.count() == 5
         told = memory.forget_all([ids[0], ids[1], ids[0], ids[2]])
         assert [(one.id, one.lingering) for one in told] == [(id, "") for id in ids[:3]]
-        assert {one.id for one in memory.list().memories} == set(ids[3:])
+        assert {memory.id for memory in memory.list().memories} == set(ids[3:])
         assert memory.forget_all([]) == []
         assert [entry.change.action for entry in memory.history(ids[1])][-1] == "forget"
         with pytest.raises(Tombstoned):

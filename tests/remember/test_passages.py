@@ -103,4 +103,4 @@ def _keep(memory: Recollect, document: str, *texts: str) -> Kept:
 
 
 def _texts(memory: Recollect) -> list[str]:
-    return sorted(one.content for one in memory.list().memories)
+    return sorted(memory.content for memory in memory.list().memories)

@@ -54,7 +54,7 @@ def spread(links: list[Link], levels: dict[str, float], after: float) -> dict[st
             MemoryId("a"),
             before=0.5,
             after=after,
-            links=lambda id: [one for one in links if one.source == id],
+            links=lambda id: [link for link in links if link.source == id],
             confidence=lambda id: levels.get(id),
         )
     )

@@ -114,7 +114,7 @@ def rows(store: Store) -> tuple[Any, ...]:
     def settled(memory: Memory) -> Memory:
         return memory.having(**{**usage, "accessed_at": memory.created_at})
 
-    memories = {one.id: settled(one) for page in store.memories.every() for one in page.memories}
+    memories = {memory.id: settled(memory) for page in store.memories.every() for memory in page.memories}
     links = store.engine.rows("select * from links order by 1, 2, 3, 4")
     tombstones = store.engine.rows("select * from tombstones order by 1, 2")
     return memories, links, tombstones

@@ -92,8 +92,16 @@ def _take(memory: Recollect, step: Step) -> None:
 def _seen(memory: Recollect, user: str | None) -> list[tuple[object, ...]]:
     page = memory.list(Filter(user=user, statuses=Status), order="oldest", limit=1000)
     return sorted(
-        (one.user or "", one.content, str(one.status), one.confidence, one.needs_review, one.verified, one.tags)
-        for one in page.memories
+        (
+            memory.user or "",
+            memory.content,
+            str(memory.status),
+            memory.confidence,
+            memory.needs_review,
+            memory.verified,
+            memory.tags,
+        )
+        for memory in page.memories
     )
 
 

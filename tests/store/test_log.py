@@ -150,7 +150,7 @@ def test_an_older_store_can_be_rebuilt_from_its_log(old: Path) -> None:
         for sql in (f"select {columns} from links order by 1, 2, 3", "select * from tombstones order by 1"):
             assert fresh.engine.rows(sql) == memory.store.engine.rows(sql)
         everything = [one for page in memory.store.memories.every() for one in page.memories]
-        rebuilt = {one.id: one for page in fresh.memories.every() for one in page.memories}
+        rebuilt = {memory.id: memory for page in fresh.memories.every() for memory in page.memories}
         assert rebuilt == {one.id: one for one in everything}
         fresh.close()
 

@@ -52,7 +52,7 @@ def seen(id: str, at: float, *, events: int = 10, remedy: str = "Read <file> →
 
 def put(store: Store, *contributions: Contribution) -> list[bool]:
     with store.engine.write():
-        return [store.observed.put(one) for one in contributions]
+        return [store.observed.put(contribution) for contribution in contributions]
 
 
 def counts(store: Store) -> tuple[tuple[str, int], ...]:
@@ -107,13 +107,13 @@ def test_sums_count_sessions_and_know_direction_remedies_and_base_rates(memory: 
     (error,) = observed.errors(least=2)
     assert error.resolutions == (("Read <file> → Edit <file>", 2), ("Write <file>", 1))
     assert (error.sessions, error.files) == (3, ("src/a.py",))
-    assert [(one.path, one.sessions, one.reads, one.edits, one.edited) for one in observed.files()] == [
+    assert [(file.path, file.sessions, file.reads, file.edits, file.edited) for file in observed.files()] == [
         ("src/a.py", 3, 0, 3, 3),
         ("src/b.py", 3, 6, 0, 0),
     ]
     (calls,) = observed.calls()
     assert (calls.tool, calls.times, calls.errors, calls.sessions) == ("Edit", 9, 3, 3)
-    assert [(one.module, one.sessions) for one in observed.modules(least=3)] == [("src/", 3)]
+    assert [(module.module, module.sessions) for module in observed.modules(least=3)] == [("src/", 3)]
     assert [(one.tools, one.sessions, one.times) for one in observed.sequences()] == [("read → edit", 3, 6)]
     assert [session for session, _ in observed.signals("co_access", ["src/a.py → src/b.py"])] == [
         "s1",
@@ -183,7 +183,7 @@ def test_salvage_carries_what_was_observed_and_leaves_out_what_is_damaged(path: 
     with recollect.open(path) as memory:
         assert check(memory.store).ok
         assert len(memory.store.observed.sessions()) == 2
-        assert [(one.path, one.sessions) for one in memory.store.observed.files()] == [
+        assert [(file.path, file.sessions) for file in memory.store.observed.files()] == [
             ("src/b.py", 2),
             ("src/a.py", 1),
         ]

@@ -78,7 +78,7 @@ def test_a_damaged_row_is_found_by_check_and_left_out_of_what_is_read(store: Sto
     with store.engine.write():
         store.engine.execute(damage)
     findings = check(store).findings
-    assert [one.area for one in findings] == ["turns"]
+    assert [finding.area for finding in findings] == ["turns"]
     assert not findings[0].projection
     assert all(one.input == "message 1" for one in store.turns.recent(limit=5))
 

@@ -97,7 +97,7 @@ def test_what_was_known_of_an_old_store_is_still_known(store: Store) -> None:
     assert len(old) == 14
     assert store.meta("arm") == "treated"
     assert store.meta("documents.network") == "stamp"
-    assert [one.path for one in store.observed.get("s1").files] == ["b.py", "a.py"]  # type: ignore[union-attr]
+    assert [file.path for file in store.observed.get("s1").files] == ["b.py", "a.py"]  # type: ignore[union-attr]
     (turn,) = store.turns.recent(limit=5)
     assert [call.id for call in turn.calls] == ["a"]
     assert store.graph.node("a.py:f").end == 4  # type: ignore[union-attr]

@@ -60,7 +60,10 @@ def test_a_code_memory_expires_after_three_half_lives_and_goes_a_month_later(
     assert prune(memory) == {}
     clock.pass_(days=2)
     assert prune(memory) == {"expired": 0, "deleted": 1}
-    assert {one.id for one in memory.list(Filter(statuses=frozenset(Status))).memories} == {pinned.id, decision.id}
+    assert {memory.id for memory in memory.list(Filter(statuses=frozenset(Status))).memories} == {
+        pinned.id,
+        decision.id,
+    }
     assert check(memory.store).ok
 
 

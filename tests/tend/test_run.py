@@ -103,7 +103,7 @@ def test_a_failing_chore_is_told_rests_longer_each_time_and_stops_no_other(
     broken, sound = Counting("enrich"), Counting("prune")
     broken.error = ZeroDivisionError("by nought")
     result = run(broken, sound)
-    assert [(one.chore, one.failed) for one in result.reports] == [("enrich", True), ("prune", False)]
+    assert [(report.chore, report.failed) for report in result.reports] == [("enrich", True), ("prune", False)]
     assert "ZeroDivisionError: by nought" in memory.store.log.doing("tend", 9)[-1].change.why
     assert "failed 1 ×" in run(broken).skipped[0]
     clock.pass_(minutes=11)

@@ -462,7 +462,7 @@ def changes(memory: Recollect, id: str, known: Record | None) -> Iterator[dict[s
         entries = [one for one in memory.history(id) if one.change.action in ("add", "edit", "forget")]
     except NotFound:
         return
-    edits = [one.change for one in entries if one.change.action == "edit"]
+    edits = [entry.change for entry in entries if entry.change.action == "edit"]
     words = [str((edit.before or {})["content"]) for edit in edits if "content" in (edit.before or {})]
     now = None if known is None else known.memory.content
     text: str | None = words[0] if words else now

@@ -256,7 +256,7 @@ class InjectionSelector:
         """The patterns of files that go with what is asked: their module is named by the words or by a file."""
         said = prompt.casefold()
         patterns = self._reader.of_kind("prefetch_pattern", limit=_PATTERNS)
-        fitting = [one for one in patterns if not one.tainted and _is_named(one, said, files)]
+        fitting = [pattern for pattern in patterns if not pattern.tainted and _is_named(pattern, said, files)]
         fitting.sort(key=lambda one: (-one.confidence, one.id))
         return [one for one in fitting if one.confidence >= _RESUMABLE]
 

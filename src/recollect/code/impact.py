@@ -141,7 +141,7 @@ def find_reach(
         depth=depth,
         nodes=reached,
         files=files,
-        tests=tuple(one.file for one in files if one.test),
+        tests=tuple(affected.file for affected in files if affected.test),
         score=round(sum(one.strength for one in reached), 4),
         left_out=walked.left_out,
         memories=() if reader is None else attached_memories(reader, nodes.values(), own),
@@ -218,7 +218,10 @@ def graph_nearness(graph: Graph, file: str) -> dict[str, float]:
     """How near other files are by the graph: those that depend on it, and those it needs."""
     up = find_reach(graph, file, direction="dependents", depth=2, limit=2 * MAX_NODES)
     down = find_reach(graph, file, direction="dependencies", depth=1, limit=2 * MAX_NODES)
-    near = {one.file: one.strength if one.depth == 1 else INDIRECT * one.strength for one in up.files}
+    near = {
+        affected.file: affected.strength if affected.depth == 1 else INDIRECT * affected.strength
+        for affected in up.files
+    }
     for one in down.files:
         near[one.file] = near.get(one.file, 0.0) + one.strength
     return near

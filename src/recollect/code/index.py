@@ -232,8 +232,11 @@ def _affected(graph: Graph, known: dict[str, FileRow], read: _Read, gone: Iterab
 
 def _changed_kind(old: Outline, new: Outline) -> bool:
     """Whether a symbol that stays is something else now: another type, another result."""
-    before = {one.name: (one.type, one.returns) for one in old.symbols}
-    return any(before.get(one.name, (one.type, one.returns)) != (one.type, one.returns) for one in new.symbols)
+    before = {symbol.name: (symbol.type, symbol.returns) for symbol in old.symbols}
+    return any(
+        before.get(symbol.name, (symbol.type, symbol.returns)) != (symbol.type, symbol.returns)
+        for symbol in new.symbols
+    )
 
 
 def _stored(graph: Graph, path: str) -> Outline | None:
@@ -313,7 +316,9 @@ def build_passages(path: str, chunks: Sequence[Chunk], *, screened: bool) -> Doc
     """All passages of one file. Lines are in the span; the context names file and symbol, so that it holds when lines
     move and an unchanged passage keeps its row and its vectors."""
     return DocumentChunks(
-        document_name(path), tuple(_passage_draft(path, one) for one in chunks if len(path) < _MAX_NAME_CHARS), screened
+        document_name(path),
+        tuple(_passage_draft(path, chunk) for chunk in chunks if len(path) < _MAX_NAME_CHARS),
+        screened,
     )
 
 

@@ -65,7 +65,7 @@ def module_map(graph: Graph) -> ModuleMap:
     for path in rows:
         sizes[module_path(path)] = sizes.get(module_path(path), 0) + 1
     folders = sorted(sizes)
-    layers = assign_layers({one: sorted(needs.get(one, ())) for one in folders})
+    layers = assign_layers({folder: sorted(needs.get(folder, ())) for folder in folders})
     symbols: dict[str, int] = {}
     for node in _symbols(graph, list(rows)):
         symbols[module_path(node.file)] = symbols.get(module_path(node.file), 0) + 1
@@ -76,16 +76,18 @@ def module_map(graph: Graph) -> ModuleMap:
             needed_by.setdefault(other, []).append(one)
     modules = [
         Module(
-            path=one,
-            files=sizes[one],
-            symbols=symbols.get(one, 0),
-            needs=tuple(sorted(((m, round(w, 2)) for m, w in needs.get(one, {}).items()), key=lambda p: (-p[1], p[0]))),
-            needed_by=tuple(needed_by.get(one, ())),
-            layer=layers[one],
-            role=role_of(one),
-            entries=entries.get(one, ()),
+            path=folder,
+            files=sizes[folder],
+            symbols=symbols.get(folder, 0),
+            needs=tuple(
+                sorted(((m, round(w, 2)) for m, w in needs.get(folder, {}).items()), key=lambda p: (-p[1], p[0]))
+            ),
+            needed_by=tuple(needed_by.get(folder, ())),
+            layer=layers[folder],
+            role=role_of(folder),
+            entries=entries.get(folder, ()),
         )
-        for one in folders
+        for folder in folders
     ]
     languages: dict[str, int] = {}
     for row in rows.values():
@@ -217,7 +219,7 @@ def analyse_modules(graph: Graph, writer: Writer, model: LanguageModel, *, budge
 
 
 def _rank_modules(map: ModuleMap) -> list[str]:
-    fitting = [one for one in map.modules if one.role not in ("tests", "docs")]
+    fitting = [module for module in map.modules if module.role not in ("tests", "docs")]
     return [one.path for one in sorted(fitting, key=lambda one: (-len(one.needed_by), one.path))]
 
 

@@ -100,9 +100,9 @@ def build_outline(value: list[Any]) -> Outline:
     language, symbols, imports, calls, bases, variables, uses, exports, package, main, broken = value
     return Outline(
         language,
-        [Symbol._make(one) for one in symbols],
+        [Symbol._make(symbol) for symbol in symbols],
         [Import._make(one) for one in imports],
-        [Call._make(one) for one in calls],
+        [Call._make(call) for call in calls],
         [Base._make(one) for one in bases],
         [Variable._make(one) for one in variables],
         [Use._make(one) for one in uses],

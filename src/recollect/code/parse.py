@@ -205,7 +205,7 @@ class _Reading:
 
     def finish(self) -> Outline:
         """Every thing in its place."""
-        found = [one for one in self.definitions.values() if one.name]
+        found = [definition for definition in self.definitions.values() if definition.name]
         for place, node in self.wider.items():
             if (known := self.definitions.get(place)) is not None and node.start_byte < known.start:
                 known.widen(node)

@@ -147,16 +147,16 @@ def _text(data: memoryview) -> str:
 def import_scip(path: Path, graph: Graph, writer: Writer, *, below: str = "") -> Imported:
     """Let an index confirm, complete and correct the edges of the files it covers. `below`: where its paths begin."""
     documents = [Document(below + one.path, one.occurrences, one.implements) for one in read_index(path)]
-    nodes = graph.in_files([one.path for one in documents])
+    nodes = graph.in_files([document.path for document in documents])
     files = _Files(nodes)
     defined: dict[str, int] = {}
     for document in documents:
-        for one in document.occurrences:
-            if not one.roles & _DEFINITION or one.symbol.startswith("local "):
+        for occurrence in document.occurrences:
+            if not occurrence.roles & _DEFINITION or occurrence.symbol.startswith("local "):
                 continue
-            if (found := files.defined(document.path, one)) is not None:
-                defined[one.symbol] = found
-    known = [one for one in documents if files.number(one.path) is not None]
+            if (found := files.defined(document.path, occurrence)) is not None:
+                defined[occurrence.symbol] = found
+    known = [document for document in documents if files.number(document.path) is not None]
     edges: dict[tuple[int, int], tuple[str, int]] = {}
     for document in known:
         edges |= _edges(document, files, defined)
@@ -167,12 +167,12 @@ def import_scip(path: Path, graph: Graph, writer: Writer, *, below: str = "") ->
 def _edges(document: Document, files: _Files, defined: dict[str, int]) -> dict[tuple[int, int], tuple[str, int]]:
     owner = files.number(document.path) or 0
     found: dict[tuple[int, int], tuple[str, int]] = {}
-    for one in document.occurrences:
-        target = defined.get(one.symbol)
-        source = files.around(document.path, one.line)
-        if target is None or source is None or one.roles & _DEFINITION or source == target:
+    for occurrence in document.occurrences:
+        target = defined.get(occurrence.symbol)
+        source = files.around(document.path, occurrence.line)
+        if target is None or source is None or occurrence.roles & _DEFINITION or source == target:
             continue
-        type = "imports" if one.roles & _IMPORT or source == owner else "calls"
+        type = "imports" if occurrence.roles & _IMPORT or source == owner else "calls"
         found.setdefault((source, target), (type, owner))
     for symbol, base in document.implements:
         if symbol in defined and base in defined:

@@ -138,6 +138,6 @@ def find_changes(root: Path, graph: Graph) -> Changes:
     seen = survey_tree(root, graph.files())
     return frozenset(
         [(one.relative, one.mtime_ns, one.size) for one in seen.changed]
-        + [(one.path, one.mtime, one.size) for one in seen.rules]
+        + [(rule.path, rule.mtime, rule.size) for rule in seen.rules]
         + [(path, 0, 0) for path in seen.gone]
     )

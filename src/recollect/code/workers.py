@@ -172,7 +172,7 @@ def _read_answer(file: str, answer: bytes) -> Parsed | Unparsed:
     if value[0] == "skipped":
         return Unparsed(file, value[1])
     _, digest, clean, outline, chunks = value
-    return Parsed(file, digest, build_outline(outline), [Chunk._make(one) for one in chunks], clean)
+    return Parsed(file, digest, build_outline(outline), [Chunk._make(chunk) for chunk in chunks], clean)
 
 
 # --- the process that parses: one JSON line in (path, language, chunks?), one out -----------------------------------

@@ -86,9 +86,9 @@ class Sessions:
         for some in _batches(replace(message, user=user) for message in read_chats(Path(path), format)):
             results = capture(some, self._room)
             total += len(results)
-            captured += sum(bool(one.episodes) for one in results)
-            known += sum(one.left_out == KNOWN for one in results)
-            sessions |= {one.session for one in results}
+            captured += sum(bool(result.episodes) for result in results)
+            known += sum(result.left_out == KNOWN for result in results)
+            sessions |= {result.session for result in results}
             progress(total, 0)
         return Imported(total, captured, known, total - captured - known, len(sessions))
 

@@ -233,7 +233,7 @@ class ModelDrawer:
         self._model = model
 
     def draw(self, episodes: Sequence[Memory], session: str, user: str | None) -> Drawn:
-        if not any(is_person(one.source_role) for one in episodes):
+        if not any(is_person(episode.source_role) for episode in episodes):
             return Drawn(())
         answer = self._model.object(
             _transcript(episodes), system=_prompt("extract"), schema=FACTS_SCHEMA, max_tokens=EXTRACT_TOKENS
@@ -268,7 +268,9 @@ class ModelDrawer:
         return verdict
 
     def _near(self, fact: Extracted, user: str | None) -> list[Memory]:
-        found = [one for one in find_candidates(fact.content, self._room, user=user) if one.status in OPEN]
+        found = [
+            candidate for candidate in find_candidates(fact.content, self._room, user=user) if candidate.status in OPEN
+        ]
         return [one for one in found if _NEAR <= likeness(fact.content, one.content) < 1][:_SHOWN]
 
 

@@ -57,7 +57,7 @@ def _of(episode: Memory) -> Iterator[Extracted]:
     if not is_person(episode.source_role):
         return
     at, who = episode.happened_at, speaker(episode.source_role)
-    for said in (one for sentence in split_sentences(episode.content) for one in statements(sentence)):
+    for said in (statement for sentence in split_sentences(episode.content) for statement in statements(sentence)):
         content = f"{who} said: {_whole(said.words)}{_dated(said.words, at)}"
         if len(content) <= FACT_LIMIT:
             slot = f"{who.lower()}|{said.fills}" if said.fills else ""

@@ -77,7 +77,11 @@ def find_rivals(fact: Extracted, room: DialogueContext, *, user: str | None) -> 
     """Open facts that a fact may close: those that fill the same slot, and those it disagrees with in so many words."""
     slotted = _in_slot(fact, room, user)
     known = {one.id for one in slotted}
-    near = [one for one in find_candidates(fact.content, room, user=user) if one.status in OPEN and one.id not in known]
+    near = [
+        candidate
+        for candidate in find_candidates(fact.content, room, user=user)
+        if candidate.status in OPEN and candidate.id not in known
+    ]
     alike = [
         one
         for one in near

@@ -45,7 +45,7 @@ def find_entity(given: str, room: DialogueContext, *, type: str | None = None, u
     if not roots:
         raise EntityNotFound(given)
     if len(roots) > 1:
-        raise AmbiguousEntity(given, [f"{one.name} ({one.type}, {one.id})" for one in roots.values()])
+        raise AmbiguousEntity(given, [f"{root.name} ({root.type}, {root.id})" for root in roots.values()])
     return next(iter(roots.values()))
 
 

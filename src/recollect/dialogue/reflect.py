@@ -75,7 +75,7 @@ class ReflectChore:
             tags=("weekly",),
             event_at=now,
             decay=NEVER,
-            derived_from=[one.id for one in facts[:_CITED]],
+            derived_from=[fact.id for fact in facts[:_CITED]],
             skip_conflict_check=True,
         )
         receipt = self.room.writer.remember([draft], actor="reflection")[0]
@@ -98,7 +98,7 @@ class ReflectChore:
         if limit <= 0:
             return []
         found = self.room.reader.list(Filter(kinds=frozenset({kind}), statuses=SHOWN), limit=limit)
-        return [one for one in found.memories if one.created_at > now - REFLECT_OVER]
+        return [memory for memory in found.memories if memory.created_at > now - REFLECT_OVER]
 
 
 def write_with_model(facts: Sequence[Memory], others: Sequence[Memory], model: LanguageModel) -> str:

@@ -223,8 +223,8 @@ class _ConsolidatorTools:
         near = find_candidates(fact.content, self._room, user=fact.user)
         others = [one for one in near if one.id != fact.id and one.status in SHOWN][:PAGE]
         return {
-            "memory": _fenced([as_hit(one, one.confidence) for one in others]),
-            "ids": [one.id for one in others],
+            "memory": _fenced([as_hit(other, other.confidence) for other in others]),
+            "ids": [other.id for other in others],
         }
 
     def resolve_conflict(self, old: str, new: str) -> Mapping[str, Any]:

@@ -121,7 +121,7 @@ def _pair_requirements(
     claims: Sequence[Requirement], known: Sequence[Requirement]
 ) -> Iterator[tuple[Requirement, Requirement]]:
     """Each new statement with each that will still hold: what is removed, or replaced by the claim itself, will not."""
-    leaving = {_key(one.name) for one in claims if one.operation in ("removed", "modified", "renamed")}
+    leaving = {_key(claim.name) for claim in claims if claim.operation in ("removed", "modified", "renamed")}
     for claim in claims:
         if claim.operation in ("removed", "renamed"):
             continue
@@ -172,10 +172,10 @@ def check_documents(paths: Sequence[str], base: Path, judge: Judge) -> Checked:
                 return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
             pairs += len(claims) * len(known)
             conflicts += [
-                Conflict(one, other, judgement)
-                for one in claims
+                Conflict(claim, other, judgement)
+                for claim in claims
                 for other in known
-                if (judgement := judge.judge(one.text, other.text)).level != "allow"
+                if (judgement := judge.judge(claim.text, other.text)).level != "allow"
             ]
     return Checked(tuple(_worst_first(conflicts)), pairs=pairs, notes=tuple(notes))
 
@@ -183,7 +183,13 @@ def check_documents(paths: Sequence[str], base: Path, judge: Judge) -> Checked:
 def _worst_first(conflicts: Sequence[Conflict]) -> list[Conflict]:
     return sorted(
         conflicts,
-        key=lambda one: (-one.judgement.score, one.claim.path, one.claim.line, one.known.path, one.known.line),
+        key=lambda conflict: (
+            -conflict.judgement.score,
+            conflict.claim.path,
+            conflict.claim.line,
+            conflict.known.path,
+            conflict.known.line,
+        ),
     )
 
 

@@ -70,7 +70,7 @@ def plan_gc(room: DocumentsContext, *, now: datetime) -> GcPlan:
     documents = [one for one in room.documents.every() if one.state == "live"]
     stale = [one for document in documents if (one := _judge_stale(document, now)) is not None]
     leaving = {one.document.id for one in stale}
-    repeats, notes = _find_repeats(room, [one for one in documents if one.id not in leaving])
+    repeats, notes = _find_repeats(room, [document for document in documents if document.id not in leaving])
     return GcPlan(tuple(repeats), tuple(stale), tuple(notes))
 
 
@@ -83,8 +83,11 @@ def _judge_stale(document: Document, now: datetime) -> Stale | None:
 
 
 def _find_repeats(room: DocumentsContext, documents: Sequence[Document]) -> tuple[list[Repeat], list[str]]:
-    rank = {one.id: place for place, one in enumerate(sorted(documents, key=lambda one: (_newest(one), one.path)))}
-    paths = {one.id: one.path for one in documents}
+    rank = {
+        one.id: place
+        for place, one in enumerate(sorted(documents, key=lambda document: (_newest(document), document.path)))
+    }
+    paths = {document.id: document.path for document in documents}
     home = room.reader.passage_documents()
     order = sorted((id for id, document in home.items() if document in rank), key=lambda id: rank[home[id]])
     found: list[Repeat] = []
@@ -143,7 +146,12 @@ def _drop(repeats: Sequence[Repeat], room: DocumentsContext, act: ActContext) ->
         gone = [there[one.passage] for one in repeats if one.passage in there and one.of in kept]
         lost = room.writer.drop_passages(gone, act=act)
         documents = room.documents.by_ids(lost)
-        room.documents.put([replace(one, passages=max(0, one.passages - lost[one.id])) for one in documents.values()])
+        room.documents.put(
+            [
+                replace(document, passages=max(0, document.passages - lost[document.id]))
+                for document in documents.values()
+            ]
+        )
 
 
 def _prune(one: Stale, room: DocumentsContext, act: ActContext) -> None:

@@ -232,7 +232,7 @@ class _Run:
                 [replace(document, passages=len(one.passages)) for document, one in zip(documents, kept, strict=True)]
             )
             for document, (_, page) in both:
-                local = (one for one in page.references if is_local(one))
+                local = (reference for reference in page.references if is_local(reference))
                 self._room.documents.put_links(
                     document.id, [DocumentLink(document.id, one.target, one.kind, one.line + 1) for one in local]
                 )

@@ -58,7 +58,7 @@ def resolve_all(
     references: Iterable[Reference], source: str, catalogue: Catalogue, *, exists: Mapping[str, bool] | None = None
 ) -> list[Resolved]:
     """What each reference of the document at `source` comes to. `exists` knows of files that are no documents."""
-    return [_resolve(one, source, catalogue, exists or {}) for one in references]
+    return [_resolve(reference, source, catalogue, exists or {}) for reference in references]
 
 
 def file_candidates(reference: Reference, source: str) -> list[str]:

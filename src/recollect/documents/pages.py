@@ -208,17 +208,19 @@ class Page:
 
     def drafts(self, path: str, document: str) -> Iterator[Draft]:
         """The passages of a document, ready to be remembered. One that holds only invisible characters is none."""
-        for one in self.chunks:
-            if not clean(one.text)[0]:
+        for chunk in self.chunks:
+            if not clean(chunk.text)[0]:
                 continue
             yield Draft(
-                one.words,
+                chunk.words,
                 kind=Kind.PASSAGE,
                 source=Source.MCP_AUTO,
                 confidence=self.starting_confidence,
                 files=(path,),
-                span=Span("prose", one.start, one.end, _BETWEEN.join(_heading_path(self.title, one.path)), document),
-                attributes={"lines": [one.first_line, one.last_line]},
+                span=Span(
+                    "prose", chunk.start, chunk.end, _BETWEEN.join(_heading_path(self.title, chunk.path)), document
+                ),
+                attributes={"lines": [chunk.first_line, chunk.last_line]},
             )
 
 

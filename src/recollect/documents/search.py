@@ -89,14 +89,14 @@ def _blend_candidates(
     candidates: Sequence[Candidate], room: DocumentsContext, now: datetime
 ) -> tuple[list[Candidate], dict[MemoryId, Match]]:
     """The candidates of documents we know, by the blend of relevance, trust and rank; and what made each score."""
-    ids = [id for one in candidates if (id := _document_of(one)) is not None]
+    ids = [id for candidate in candidates if (id := _document_of(candidate)) is not None]
     documents, ranks = room.documents.by_ids(ids), room.documents.ranks(ids)
     facts: dict[MemoryId, Match] = {}
-    for one in candidates:
-        document = documents.get(_document_of(one) or "")
-        if document is not None and one.memory is not None:
-            facts[one.id] = _match(one, one.memory, document, ranks.get(document.id, 0.0), now)
-    known = [replace(one, score=facts[one.id].score) for one in candidates if one.id in facts]
+    for candidate in candidates:
+        document = documents.get(_document_of(candidate) or "")
+        if document is not None and candidate.memory is not None:
+            facts[candidate.id] = _match(candidate, candidate.memory, document, ranks.get(document.id, 0.0), now)
+    known = [replace(candidate, score=facts[candidate.id].score) for candidate in candidates if candidate.id in facts]
     order = sorted(
         known, key=lambda one: ("rerank" not in one.factors, -one.score, facts[one.id].document.path, one.id)
     )
@@ -121,11 +121,11 @@ def _limit_per_document(candidates: Sequence[Candidate], per_document: int | Non
         return list(candidates)
     taken: dict[str | None, int] = {}
     best: list[Candidate] = []
-    for one in candidates:
-        count = taken.get(_document_of(one), 0)
+    for candidate in candidates:
+        count = taken.get(_document_of(candidate), 0)
         if count < per_document:
-            taken[_document_of(one)] = count + 1
-            best.append(one)
+            taken[_document_of(candidate)] = count + 1
+            best.append(candidate)
     return best
 
 

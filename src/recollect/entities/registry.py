@@ -33,10 +33,10 @@ def link_entities(
 def _keyed(mentions: Sequence[Mention]) -> dict[str, Mention]:
     """One mention for each name, the surest."""
     best: dict[str, Mention] = {}
-    for one in mentions:
-        key = entity_key(one.text)
-        if 1 < len(key) <= NAME_LIMIT and (key not in best or one.confidence > best[key].confidence):
-            best[key] = one
+    for mention in mentions:
+        key = entity_key(mention.text)
+        if 1 < len(key) <= NAME_LIMIT and (key not in best or mention.confidence > best[key].confidence):
+            best[key] = mention
     return dict(list(best.items())[:_MAX_ENTITIES])
 
 
@@ -64,9 +64,11 @@ class _Registry:
     def _found(self, key: str, type: EntityType) -> Entity | None:
         """By name and type, then by alias, then whoever it may be when either side does not know its type."""
         candidates = self._known.get(key, [])
-        by_name = [one for one in candidates if one.type == type and entity_key(one.name) == key]
-        by_alias = [one for one in candidates if one.type == type]
-        unsure = [one for one in candidates if EntityType.OTHER in (type, one.type)]
+        by_name = [
+            candidate for candidate in candidates if candidate.type == type and entity_key(candidate.name) == key
+        ]
+        by_alias = [candidate for candidate in candidates if candidate.type == type]
+        unsure = [candidate for candidate in candidates if EntityType.OTHER in (type, candidate.type)]
         return next(iter([*by_name, *by_alias, *unsure]), None)
 
     def _made(self, key: str, mention: Mention) -> EntityId:

@@ -35,7 +35,7 @@ class Walk(Generic[N]):
 
     def way(self, step: Step[N]) -> tuple[Step[N], ...]:
         """The steps from a seed to this one, the seed's neighbour first."""
-        known = {one.node: one for one in self.steps}
+        known = {step.node: step for step in self.steps}
         way = [step]
         while (before := known.get(way[-1].before)) is not None:
             way.append(before)

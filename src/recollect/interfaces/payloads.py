@@ -343,7 +343,8 @@ def impact_json(found: Impact) -> Json:
             for one in found.nodes
         ],
         "files": [
-            {"file": one.file, "depth": one.depth, "strength": one.strength, "test": one.test} for one in found.files
+            {"file": affected.file, "depth": affected.depth, "strength": affected.strength, "test": affected.test}
+            for affected in found.files
         ],
         "tests": list(found.tests),
         "together": [{"file": file, "weight": weight, "commits": times} for file, weight, times in found.together],

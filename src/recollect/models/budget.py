@@ -92,7 +92,7 @@ class Governed:
         inner = self.inner
         if not isinstance(inner, ChatModel):
             raise ModelCannotChat(self.model)
-        sent = "".join(f"{one.content}{one.requests or ''}" for one in messages) + "".join(map(str, tools))
+        sent = "".join(f"{message.content}{message.requests or ''}" for message in messages) + "".join(map(str, tools))
         return self._counted(
             sent, max_tokens, lambda: inner.chat(messages, tools=tools, max_tokens=max_tokens, heard=heard)
         )

@@ -82,9 +82,9 @@ class OpenAIModel:
         heard: Heard | None = None,
     ) -> Reply:
 
-        body: dict[str, Any] = {"model": self._name, "messages": [message_json(one) for one in messages]}
+        body: dict[str, Any] = {"model": self._name, "messages": [message_json(message) for message in messages]}
         if tools:
-            body["tools"] = [tool_json(one) for one in tools]
+            body["tools"] = [tool_json(tool) for tool in tools]
         while True:
             try:
                 asked = {**body, self._limit: max_tokens}
@@ -127,7 +127,7 @@ class OpenAIModel:
             raise ModelWrong(self.model, "its answer has no `choices` with a `message`") from None
         if not isinstance(said, str):
             raise ModelWrong(self.model, "its message has no text")
-        return Text(said, _usage(answer.get("usage"), [one["content"] for one in messages], said))
+        return Text(said, _usage(answer.get("usage"), [message["content"] for message in messages], said))
 
 
 def _messages(system: str, prompt: str) -> list[dict[str, str]]:
@@ -166,8 +166,8 @@ def message_json(message: ChatMessage) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.requests:
         plain["tool_calls"] = [
-            {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
-            for one in message.requests
+            {"id": request.id, "type": "function", "function": {"name": request.name, "arguments": request.arguments}}
+            for request in message.requests
         ]
     return plain
 
@@ -290,8 +290,8 @@ def _usage(told: Any, sent: Iterable[str], said: str) -> Usage:
 
 
 def _sent(messages: Sequence[ChatMessage]) -> list[str]:
-    return [f"{one.content}{one.requests or ''}" for one in messages]
+    return [f"{message.content}{message.requests or ''}" for message in messages]
 
 
 def _spoken(text: str, requests: Sequence[Request]) -> str:
-    return text + "".join(one.arguments for one in requests)
+    return text + "".join(request.arguments for request in requests)

@@ -116,7 +116,7 @@ class SignalCollector:
             "format": FORMAT,
             "session": self.session,
             "outcome": str(self.outcome),
-            "counts": {one.name: getattr(self.counts, one.name) for one in fields(self.counts)}
+            "counts": {field.name: getattr(self.counts, field.name) for field in fields(self.counts)}
             | {"troubles": dict(self.counts.troubles)},
             "outside": list(self._outside) if self._outside else None,
             "ids": list(self._ids),
@@ -208,7 +208,7 @@ def _bytes_of_note(key: str, kept: Note) -> int:
 
 
 def _field_values(detector: Detector) -> dict[str, Any]:
-    return {one.name: getattr(detector, one.name) for one in fields(detector)}
+    return {field.name: getattr(detector, field.name) for field in fields(detector)}
 
 
 def _copy_state(detector: Detector) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def match_patterns(
         if pattern.tool != call.tool or key not in states:
             continue
         likelihood = pattern.likelihood(states[key])
-        news = pattern.id not in given and not all(one.fingerprint in told for one in pattern.troubles)
+        news = pattern.id not in given and not all(trouble.fingerprint in told for trouble in pattern.troubles)
         if likelihood >= threshold and news:
             found.append(Match(pattern, likelihood, states[key]))
     return sorted(found, key=lambda match: (-match.likelihood, match.pattern.name))
@@ -154,7 +154,8 @@ def format_warning(match: Match, *, most: int = 2) -> str:
         "subject": f"{pattern.tool} {pattern.what}",
     }.get(pattern.sort, pattern.tool)
     met = "; ".join(
-        one.text + (f" (what helped: {one.remedy})" if one.remedy else "") for one in pattern.troubles[:most]
+        trouble.text + (f" (what helped: {trouble.remedy})" if trouble.remedy else "")
+        for trouble in pattern.troubles[:most]
     )
     return f"{what} failed in {pattern.sessions} earlier session{'s' * (pattern.sessions != 1)} here: {met}"
 

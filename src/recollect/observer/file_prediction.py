@@ -245,7 +245,7 @@ class ObservedCoChange:
     def together(self, files: Sequence[str]) -> dict[str, dict[str, float]]:
         """For each file, which go with it: the share of its sessions that used them close by."""
         pairs = self._observed.pairs(touching=files)
-        sessions = {one.path: one.sessions for one in self._observed.files(paths=files)} if pairs else {}
+        sessions = {file.path: file.sessions for file in self._observed.files(paths=files)} if pairs else {}
         shared: dict[str, dict[str, int]] = {path: {} for path in files}
         for pair in pairs:
             for mine, other in ((pair.one, pair.other), (pair.other, pair.one)):

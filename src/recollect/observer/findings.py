@@ -41,22 +41,22 @@ class Finding:
 
 def note_findings(findings: Sequence[Finding], context: ObserverContext, *, session: str | None) -> list[Receipt]:
     """Critical and high findings become memories, active at once; the others are the session's own affair."""
-    for one in findings:
-        if one.severity not in SEVERITIES:
-            raise UnknownChoice("severity", one.severity, SEVERITIES)
+    for finding in findings:
+        if finding.severity not in SEVERITIES:
+            raise UnknownChoice("severity", finding.severity, SEVERITIES)
     drafts = [
         Draft(
-            one.text,
+            finding.text,
             kind=Kind.ERROR_PATTERN,
             confidence=policy.FINDING_CONFIDENCE,
             source=Source.QA_AUTO,
-            files=one.files,
+            files=finding.files,
             session=session,
-            modules=tuple(dict.fromkeys(module_of(path) for path in one.files)),
-            attributes={"severity": one.severity, "trigger": {"files": list(one.files)}},
+            modules=tuple(dict.fromkeys(module_of(path) for path in finding.files)),
+            attributes={"severity": finding.severity, "trigger": {"files": list(finding.files)}},
         )
-        for one in findings
-        if one.severity in SERIOUS
+        for finding in findings
+        if finding.severity in SERIOUS
     ]
     return note_drafts(drafts, context)
 
@@ -138,7 +138,7 @@ def _files(item: Mapping[str, Any]) -> tuple[str, ...]:
         named += held if isinstance(held, list) else []
     plain = [one.get("file") or one.get("path") if isinstance(one, Mapping) else one for one in named]
     texts = [one.partition(":")[0] if one[1:2] != ":" else one for one in plain if isinstance(one, str) and one]
-    return tuple(dict.fromkeys(path for one in texts if (path := relative_path(one, None)) is not None))[:20]
+    return tuple(dict.fromkeys(path for text in texts if (path := relative_path(text, None)) is not None))[:20]
 
 
 # --- user interfaces -----------------------------------------------------------------------------------------------

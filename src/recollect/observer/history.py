@@ -24,7 +24,11 @@ class History:
 
     def signals(self, name: str, *, hunch: str | None = None) -> dict[str, list[tuple[str, SignalSeen]]]:
         """By subject, every session that had the signal about something this session had it about; this one last."""
-        mine = {one.subject: one for one in self._seen.signals if one.name == name and hunch in (None, one.hunch)}
+        mine = {
+            signal.subject: signal
+            for signal in self._seen.signals
+            if signal.name == name and hunch in (None, signal.hunch)
+        }
         found: dict[str, list[tuple[str, SignalSeen]]] = {subject: [] for subject in mine}
         for session, one in self._observed.signals(name, mine) if mine else ():
             if session != self._here:
@@ -39,15 +43,15 @@ class History:
 
     def every(self, name: str) -> list[tuple[str, SignalSeen]]:
         """Every occurrence of a signal, whatever it was about; this session's last."""
-        mine = [(self._here, one) for one in self._seen.signals if one.name == name]
+        mine = [(self._here, signal) for signal in self._seen.signals if signal.name == name]
         earlier = self._observed.signals_named(name) if mine else []
         return [*((session, one) for session, one in earlier if session != self._here), *mine]
 
     def troubles(self) -> dict[tuple[str, str, str], list[tuple[str, ErrorSeen]]]:
         """By tool, command and fingerprint, every session that had a trouble this one had."""
-        mine = {(one.tool, one.words, one.fingerprint): one for one in self._seen.errors}
+        mine = {(error.tool, error.words, error.fingerprint): error for error in self._seen.errors}
         found: dict[tuple[str, str, str], list[tuple[str, ErrorSeen]]] = {key: [] for key in mine}
-        prints = {one.fingerprint for one in self._seen.errors}
+        prints = {error.fingerprint for error in self._seen.errors}
         for session, one in self._observed.troubles(prints) if prints else ():
             key = (one.tool, one.words, one.fingerprint)
             if session != self._here and key in found:
@@ -64,8 +68,8 @@ class History:
 
     def changed_together(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """The sessions in which two files that this session changed were changed close to each other; this one last."""
-        changed = {one.path for one in self._seen.files if one.edits}
-        mine = {(one.one, one.other) for one in self._seen.pairs if one.one in changed and one.other in changed}
+        changed = {file.path for file in self._seen.files if file.edits}
+        mine = {(pair.one, pair.other) for pair in self._seen.pairs if pair.one in changed and pair.other in changed}
         if not mine:
             return {}
         earlier = self._observed.changed_together({path for pair in mine for path in pair})
@@ -74,8 +78,8 @@ class History:
     def counts(self, paths: Iterable[str]) -> dict[str, FileCount]:
         """How often these files were used, this session included."""
         wanted = set(paths)
-        here = {one.path: one for one in self._seen.files if one.path in wanted}
-        known = {one.path: one for one in self._observed.files(paths=wanted)}
+        here = {file.path: file for file in self._seen.files if file.path in wanted}
+        known = {file.path: file for file in self._observed.files(paths=wanted)}
         stored = {one.path for one in self._stored}
         return {path: _with(known.get(path), here.get(path), counted=path in stored) for path in sorted(wanted)}
 
@@ -91,15 +95,15 @@ class History:
 
     def was_changed(self, path: str) -> bool:
         """Was the file, or one below the folder, ever changed? Then it is there."""
-        here = any(one.edits and (one.path == path or one.path.startswith(f"{path}/")) for one in self._seen.files)
+        here = any(file.edits and (file.path == path or file.path.startswith(f"{path}/")) for file in self._seen.files)
         return here or self._observed.was_changed(path)
 
     def used_in(self, sessions: Sequence[str], *, share: float) -> dict[str, float]:
         """The files that more than a share of some sessions used, with their share; few sessions count for less."""
-        here = {one.path for one in self._seen.files} if self._here in sessions else set()
+        here = {file.path for file in self._seen.files} if self._here in sessions else set()
         every = len(sessions) + policy.DOUBT_OCCASIONS
         least = max(1, int(share * every) - 1)
-        others = [one for one in sessions if one != self._here]
+        others = [session for session in sessions if session != self._here]
         used = self._observed.used_in(others, least=least)
         shares = {path: (used.get(path, 0) + (path in here)) / every for path in {*used, *here}}
         return {path: found for path, found in shares.items() if found > share}

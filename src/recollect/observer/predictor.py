@@ -284,8 +284,8 @@ class Predictor:
         return [
             PastSession(
                 prompt=session.prompt,
-                edited=tuple(one.path for one in files if one.edits),
-                read=tuple(one.path for one in files if not one.edits),
+                edited=tuple(file.path for file in files if file.edits),
+                read=tuple(file.path for file in files if not file.edits),
                 branch=session.branch,
             )
             for session, files in self._observed.histories()
@@ -301,7 +301,7 @@ class Predictor:
     def threshold(self) -> float:
         """How likely a failure must be to be worth a warning here."""
         sessions = self._observed.sessions()
-        return choose_threshold([(one.calls, one.raised) for one in sessions])
+        return choose_threshold([(session.calls, session.raised) for session in sessions])
 
     def for_session(self) -> SessionPredictor:
         """Follows a session that begins now."""
@@ -352,9 +352,9 @@ class Predictor:
             self._known = set()
         for features in self._observed.features(ids[len(self._learnt) :]):
             self._odds.add(features)
-            for one in features:
-                if one.sort == "file" and one.times > len(one.failed):
-                    self._known.update(with_folders(one.what))
+            for feature in features:
+                if feature.sort == "file" and feature.times > len(feature.failed):
+                    self._known.update(with_folders(feature.what))
         self._learnt = list(ids)
         self._patterns = self._odds.patterns(self._troubles())
         self._state = state
@@ -365,7 +365,7 @@ class Predictor:
         outside, memories = observed.outside(), self._remembered()
         newest: dict[tuple[str, str], ErrorSeen] = {}
         helped: dict[tuple[str, str], Counter[str]] = {}
-        for session, one in observed.troubles({one.fingerprint for one in observed.errors()}):
+        for session, one in observed.troubles({error.fingerprint for error in observed.errors()}):
             if session in outside and max(one.steps, default=0) >= outside[session][0]:
                 continue
             newest[one.tool, one.fingerprint] = one
@@ -380,7 +380,9 @@ class Predictor:
         """The memories that tell of a trouble, by the tool and fingerprint of their trigger."""
         wanted = Filter(kinds=frozenset({Kind.ERROR_PATTERN, Kind.GOTCHA}), statuses=OPEN)
         page = self._context.reader.list(wanted, limit=_MEMORIES)
-        triggers: Sequence[tuple[object, str]] = [(one.attributes.get("trigger"), one.id) for one in page.memories]
+        triggers: Sequence[tuple[object, str]] = [
+            (memory.attributes.get("trigger"), memory.id) for memory in page.memories
+        ]
         return {
             (str(trigger.get("tool")), str(trigger["fingerprint"])): id
             for trigger, id in triggers

@@ -192,8 +192,8 @@ class Compared:
 
 def compare_with_known(hunches: Sequence[Hunch], context: ObserverContext) -> list[Compared]:
     """Each hunch with what is known of it."""
-    promoted = context.observed.promoted([one.key for one in hunches])
-    buried = context.reader.buried([one.text for one in hunches])
+    promoted = context.observed.promoted([hunch.key for hunch in hunches])
+    buried = context.reader.buried([hunch.text for hunch in hunches])
     known = {one.id: one for one in context.reader.get_many([one.memory for one in promoted.values()]).memories}
     weighed = []
     for hunch in hunches:

@@ -51,7 +51,7 @@ class ModuleSeen:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple(_evidence_of(one) for one in self.sessions)
+        return tuple(_evidence_of(session) for session in self.sessions)
 
 
 def stage_of(sessions: int, done: Collection[str]) -> int | None:
@@ -103,24 +103,24 @@ def coupling(seen: ModuleSeen) -> Iterator[Hunch]:
 
 def recurring_troubles(seen: ModuleSeen) -> Iterator[Hunch]:
     """Troubles that kept coming back in the module and are at home there, with what helped."""
-    for one in seen.errors:
-        files = tuple(path for path in one.files if module_of(path) == seen.module)
-        if one.sessions < policy.SHARED_SESSIONS or len(files) <= policy.AT_HOME_SHARE * len(one.files):
+    for error in seen.errors:
+        files = tuple(path for path in error.files if module_of(path) == seen.module)
+        if error.sessions < policy.SHARED_SESSIONS or len(files) <= policy.AT_HOME_SHARE * len(error.files):
             continue
-        what = code(one.words) if one.words else one.tool
-        remedy = f" What helped: {describe_remedy(one.resolutions[0][0])}." if one.resolutions else ""
+        what = code(error.words) if error.words else error.tool
+        remedy = f" What helped: {describe_remedy(error.resolutions[0][0])}." if error.resolutions else ""
         yield _hunch(
             seen,
             "error_retry",
-            f"{one.tool}: {one.words}: {one.fingerprint} in {seen.module}",
+            f"{error.tool}: {error.words}: {error.fingerprint} in {seen.module}",
             Kind.ERROR_PATTERN,
-            f"In {code(seen.module)} {what} keeps failing with {quote(one.example)}.{remedy}",
+            f"In {code(seen.module)} {what} keeps failing with {quote(error.example)}.{remedy}",
             files=files[:_FILES],
-            strength=min(1.0, one.sessions / len(seen.sessions)),
+            strength=min(1.0, error.sessions / len(seen.sessions)),
             trigger={
-                "tool": one.tool,
-                "fingerprint": one.fingerprint,
-                "words": one.words.split(),
+                "tool": error.tool,
+                "fingerprint": error.fingerprint,
+                "words": error.words.split(),
                 "files": list(files),
             },
         )
@@ -128,7 +128,7 @@ def recurring_troubles(seen: ModuleSeen) -> Iterator[Hunch]:
 
 def calibration(seen: ModuleSeen) -> Iterator[Hunch]:
     """How many steps planned work in the module really takes, where that is neither as planned nor as elsewhere."""
-    planned = [one for one in seen.sessions if one.planned and one.steps]
+    planned = [session for session in seen.sessions if session.planned and session.steps]
     everywhere = [one for one in seen.project if one.planned and one.steps]
     if len(planned) < policy.MIN_PLANNED_SESSIONS:
         return
@@ -162,7 +162,7 @@ def calibration(seen: ModuleSeen) -> Iterator[Hunch]:
 
 def rounds(seen: ModuleSeen) -> Iterator[Hunch]:
     """The order of tools that sessions of the module repeated and that ended well."""
-    well = [one for one in seen.sessions if one.outcome not in (Outcome.FAILURE, Outcome.ABANDONED)]
+    well = [session for session in seen.sessions if session.outcome not in (Outcome.FAILURE, Outcome.ABANDONED)]
     held: dict[str, list[SessionSeen]] = {}
     for session in well:
         for one in seen.rounds.get(session.id, ()):
@@ -184,7 +184,7 @@ def rounds(seen: ModuleSeen) -> Iterator[Hunch]:
                 "steps": [_step(part) for part in parts],
                 "success_count": len(sessions),
             },
-            evidence=tuple(_evidence_of(one) for one in sessions),
+            evidence=tuple(_evidence_of(session) for session in sessions),
         )
         return  # the most frequent round says it; the others are its rotations
 
@@ -345,7 +345,10 @@ class SynthesiseChore:
         for one in observed.syntheses():
             done.setdefault(one.subject, []).append(one.stage)
         modules = observed.modules(least=policy.SYNTHESIS_STAGES[0])
-        staged = ((one.module, one.sessions, stage_of(one.sessions, done.get(one.module, ()))) for one in modules)
+        staged = (
+            (module.module, module.sessions, stage_of(module.sessions, done.get(module.module, ())))
+            for module in modules
+        )
         return [(module, sessions, stage) for module, sessions, stage in staged if stage is not None]
 
 
@@ -359,7 +362,7 @@ class CausesChore:
     def plan(self, now: datetime, *, due: bool) -> Plan:
         if not due:
             return Plan(self.name)
-        steps = tuple(Step(one.subject, f"{len(one.evidence)} sessions") for one in self._find_pairs())
+        steps = tuple(Step(pair.subject, f"{len(pair.evidence)} sessions") for pair in self._find_pairs())
         return Plan(self.name, steps, len(steps))
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
@@ -377,7 +380,7 @@ class CausesChore:
     def _find_pairs(self) -> list[Hunch]:
         observed = self.context.observed
         done = {one.subject for one in observed.syntheses() if one.stage == WEEKLY}
-        used = {one.path: one.sessions for one in observed.files()}
+        used = {file.path: file.sessions for file in observed.files()}
         outside = observed.outside()
         found = []
         for pair, weight in causes(observed.pairs(least=policy.SHARED_SESSIONS), used):
@@ -396,14 +399,14 @@ def module_seen(context: ObserverContext, module: str) -> ModuleSeen:
     within = frozenset(ids)
     every = observed.sessions()
     files = observed.files()
-    inside = [one.path for one in files if one.module == module]
+    inside = [file.path for file in files if file.module == module]
     return ModuleSeen(
         module=module,
         sessions=[one for one in every if one.id in within],
         project=every,
         files=observed.files_of(ids),
         pairs=observed.pairs(touching=inside, least=policy.SHARED_SESSIONS),
-        used={one.path: one.sessions for one in files},
+        used={file.path: file.sessions for file in files},
         errors=observed.errors(least=policy.SHARED_SESSIONS)[:_ERRORS],
         rounds=observed.rounds(ids),
     )
@@ -418,7 +421,11 @@ def _look_at_module(context: ObserverContext, module: str, stage: int) -> tuple[
 def _choose_proposals(found: Sequence[Hunch], context: ObserverContext, *, most: int) -> tuple[list[Proposal], str]:
     """The few that are news, with their confidence, told by a model where there is one."""
     often = filter_by_frequency(found, Learned(""))
-    fresh = [one.hunch for one in compare_with_known(often, context) if one.known is None and not one.closed]
+    fresh = [
+        known_item.hunch
+        for known_item in compare_with_known(often, context)
+        if known_item.known is None and not known_item.closed
+    ]
     proposals = score_hunches(fresh, errs={})[:most]
     told, note = reword([one.hunch for one in proposals], context, "synthesis") if proposals else ([], "")
     return [Proposal(hunch, one.confidence) for hunch, one in zip(told, proposals, strict=True)], note

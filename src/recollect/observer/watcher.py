@@ -93,7 +93,7 @@ class SessionWatcher:
 
     def observations(self) -> list[Observation]:
         """What driving a user interface taught, without secrets."""
-        return [replace(one, text=safe(one.text)) for one in self._screen.observations()]
+        return [replace(observation, text=safe(observation.text)) for observation in self._screen.observations()]
 
     @property
     def planned(self) -> int:
@@ -110,13 +110,13 @@ class SessionWatcher:
     def signals(self) -> list[SignalSeen]:
         """What all agents saw together."""
         found = {
-            agent: [one for one in collector.signals() if one.name != ParallelConflict.name]
+            agent: [signal for signal in collector.signals() if signal.name != ParallelConflict.name]
             for agent, collector in self._collectors.items()
         }
         found[""] = [*found[""], *self._conflicts.found(self.session)]  # seen only by who sees all agents
         outside = self.outside
         return _distinct_signals(
-            [_to_signal_seen(mark_taint(one.signal, outside), one.agents) for one in merge_findings(found)]
+            [_to_signal_seen(mark_taint(finding.signal, outside), finding.agents) for finding in merge_findings(found)]
         )
 
     def contribution(self) -> Contribution:
@@ -216,7 +216,7 @@ def _to_signal_seen(signal: Signal, agents: int) -> SignalSeen:
         steps=signal.steps,
         count=signal.count,
         paths=signal.paths,
-        words=tuple(safe(one) for one in signal.words),
+        words=tuple(safe(word) for word in signal.words),
         hunch=signal.hunch,
         measure=signal.measure,
         taint=safe(signal.taint),
@@ -226,7 +226,7 @@ def _to_signal_seen(signal: Signal, agents: int) -> SignalSeen:
 
 def _distinct_features(features: Sequence[FeatureSeen]) -> tuple[FeatureSeen, ...]:
     """The features without secrets; of those that then look the same, one."""
-    clean = (replace(one, what=safe(one.what)) for one in features)
+    clean = (replace(feature, what=safe(feature.what)) for feature in features)
     return tuple({(one.tool, one.sort, one.what, one.state): one for one in clean}.values())
 
 
@@ -306,11 +306,11 @@ class EarlySignal:
 
 def early_signals(signals: Sequence[SignalSeen]) -> list[EarlySignal]:
     """The signals that are worth noting now, the most urgent first."""
-    errors = sum(one.name == "error_retry" for one in signals)
+    errors = sum(signal.name == "error_retry" for signal in signals)
     found = [
-        EarlySignal(one, policy.EARLY_URGENCY[one.name])
-        for one in signals
-        if one.name in policy.EARLY_URGENCY and _is_acute(one, errors=errors)
+        EarlySignal(signal, policy.EARLY_URGENCY[signal.name])
+        for signal in signals
+        if signal.name in policy.EARLY_URGENCY and _is_acute(signal, errors=errors)
     ]
     return sorted(found, key=lambda one: (-one.priority, one.signal.name, one.signal.subject))
 

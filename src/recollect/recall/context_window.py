@@ -22,7 +22,7 @@ def add_neighbours(
     candidates: Sequence[Candidate], query: Query, reading: Reading, asked: Question, store: Store
 ) -> list[Candidate]:
     """Candidates that no channel found by themselves: neighbours of the best, and standing wishes for a request."""
-    known = {one.id for one in candidates}
+    known = {candidate.id for candidate in candidates}
     leaders = _in_sessions(candidates[:NEIGHBOUR_LEADERS])
     near = store.memories.nearby(leaders, reach=NEIGHBOUR_STEPS)
     steps = [step for step in range(-NEIGHBOUR_STEPS, NEIGHBOUR_STEPS + 1) if step]
@@ -35,7 +35,7 @@ def add_neighbours(
 
 def _in_sessions(candidates: Sequence[Candidate]) -> list[str]:
     """Those that were said in a session."""
-    return [one.id for one in candidates if one.memory and one.memory.session]
+    return [candidate.id for candidate in candidates if candidate.memory and candidate.memory.session]
 
 
 def _wishes(known: Set[str], reading: Reading, store: Store) -> set[str]:
@@ -68,7 +68,7 @@ def read_windows(
 ) -> dict[str, ContextWindow]:
     """Each candidate among its neighbours; one without a session stands alone. `whole`: with every turn around it."""
     near = store.memories.nearby(_in_sessions(candidates), reach=REACH)
-    own = {one.id: _whole(one.memory) for one in candidates if one.memory}
+    own = {candidate.id: _whole(candidate.memory) for candidate in candidates if candidate.memory}
     others = {said.id: _spoken(said.role, said.content) for said in near if said.id not in own}
     hint = _hint(asked.words)
     telling = {id: text for id, text in others.items() if hint(text)}
@@ -77,7 +77,11 @@ def read_windows(
     bit = {word: 1 << index for index, word in enumerate(asked.words)}
     turns = {id: Turn(0, _NO_COUNTS, text.count(" ") + 1) for id, text in others.items() if id not in telling}
     turns |= {id: _turn(cut, words, bit) for id, cut in cuts.items()}
-    return {one.id: _among(one, near, turns, cuts[one.id], asked, whole) for one in candidates if one.memory}
+    return {
+        candidate.id: _among(candidate, near, turns, cuts[candidate.id], asked, whole)
+        for candidate in candidates
+        if candidate.memory
+    }
 
 
 def _hint(words: Sequence[str]) -> Callable[[str], bool]:

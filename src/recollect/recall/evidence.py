@@ -117,8 +117,13 @@ def weigh(
         return []
     evidence = _Evidence(candidates, asked, terms, around, {*weights, *passages})
     weighed = [
-        _weighed(one, evidence.of(one), passages if one.memory and one.memory.kind == _PASSAGE else weights, middle)
-        for one in candidates
+        _weighed(
+            candidate,
+            evidence.of(candidate),
+            passages if candidate.memory and candidate.memory.kind == _PASSAGE else weights,
+            middle,
+        )
+        for candidate in candidates
     ]
     return sorted(weighed, key=lambda one: (-one.score, one.id))
 
@@ -152,17 +157,23 @@ class _Evidence:
         self._terms = terms
         self._around = around
         self._used = used
-        speakers = {one.memory.source_role for one in candidates if one.memory and one.memory.source_role}
+        speakers = {
+            candidate.memory.source_role
+            for candidate in candidates
+            if candidate.memory and candidate.memory.source_role
+        }
         people = sorted(speakers - ROLES)
         self._speaker = asked.speaker(people)
         said = {word.lower() for name in people for word in name.split()}
         content = [word for word in terms.words if word not in said] or list(terms.words)
         self._content = terms.bits(content)
         self._telling = terms.bits([word for word in content if word not in GENERIC] or content)
-        self._best_keyword = max((one.factors.get("bm25", 0.0) for one in candidates), default=0.0) or 1.0
-        self._turns = {one.id: self._bm25(one.id, 0) for one in candidates}
+        self._best_keyword = max((candidate.factors.get("bm25", 0.0) for candidate in candidates), default=0.0) or 1.0
+        self._turns = {candidate.id: self._bm25(candidate.id, 0) for candidate in candidates}
         self._best_turn = max(self._turns.values(), default=0.0) or 1.0
-        self._kernels = {one.id: self._kernel(one.id) for one in candidates} if "kernel" in used else {}
+        self._kernels = (
+            {candidate.id: self._kernel(candidate.id) for candidate in candidates} if "kernel" in used else {}
+        )
         self._best_kernel = max(self._kernels.values(), default=0.0) or 1.0
         self._session_keyword = self._best_of_session(candidates, "bm25")
         self._session_dense = self._best_of_session(candidates, "dense")
@@ -283,10 +294,10 @@ class _Evidence:
 
     def _best_of_session(self, candidates: Sequence[Candidate], factor: str) -> dict[str, float]:
         best: dict[str, float] = {}
-        for one in candidates:
-            if one.memory and one.memory.session and factor in one.factors:
-                session = one.memory.session
-                best[session] = max(best.get(session, -math.inf), one.factors[factor])
+        for candidate in candidates:
+            if candidate.memory and candidate.memory.session and factor in candidate.factors:
+                session = candidate.memory.session
+                best[session] = max(best.get(session, -math.inf), candidate.factors[factor])
         return best
 
     def _of_session(self, one: Candidate, best: Mapping[str, float]) -> float:

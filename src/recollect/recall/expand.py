@@ -67,7 +67,7 @@ class Expansion:
 
 def is_weak(ranking: Sequence[Candidate], how: Widening) -> bool:
     """Are fewer candidates than wanted more likely right than not?"""
-    return sum(one.score > how.above for one in ranking) < how.enough
+    return sum(candidate.score > how.above for candidate in ranking) < how.enough
 
 
 def expand(
@@ -89,7 +89,7 @@ def expand(
         _by_hypothesis(query, how, dense, writer, wider)
     if wider.channels or not how.feedback:
         return wider
-    leaders = [one for one in ranking[: how.leaders] if one.memory is not None]
+    leaders = [candidate for candidate in ranking[: how.leaders] if candidate.memory is not None]
     if leaders and dense is not None:
         _by_vectors(leaders, query, how, dense, wider)
     if leaders and keyword is not None:
@@ -157,7 +157,7 @@ def _by_words(
 def telling_words(texts: Sequence[str], reading: Reading, store: Store, *, most: int) -> list[str]:
     """The words that several of the texts share and few memories hold, the most telling first."""
     asked = {word.lower() for word in reading.words}
-    counts = Counter(word for text in texts for word in {one.lower() for one in words(text)})
+    counts = Counter(word for text in texts for word in {word.lower() for word in words(text)})
     shared = sorted(word for word, count in counts.items() if count >= _SHARED and _may_help(word, asked))
     terms = [tokens[0] if tokens else "" for tokens in store.words.tokens(shared)]
     frequencies, memories = store.words.frequencies([term for term in terms if term])

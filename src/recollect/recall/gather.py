@@ -137,14 +137,18 @@ def fuse(channels: Mapping[str, Sequence[Candidate]], *, weights: Mapping[str, f
 def hydrate(candidates: Sequence[Candidate], store: Store) -> tuple[list[Candidate], list[str]]:
     """The candidates that can be read, each with its memory, and a note for each that is damaged. One that is gone by
     now is left out. Reading whole memories costs more than finding them, so only the leaders are read, at once."""
-    bare = [one for one in candidates if one.memory is None]
+    bare = [candidate for candidate in candidates if candidate.memory is None]
     if not bare:
         return list(candidates), []
     page = store.memories.get_many([one.id for one in bare])
     known = {memory.id: memory for memory in page.memories}
     found = [
-        one if one.memory else Candidate(one.id, one.score, one.reasons, known[one.id], one.factors, one.doubts)
-        for one in candidates
-        if one.memory or one.id in known
+        candidate
+        if candidate.memory
+        else Candidate(
+            candidate.id, candidate.score, candidate.reasons, known[candidate.id], candidate.factors, candidate.doubts
+        )
+        for candidate in candidates
+        if candidate.memory or candidate.id in known
     ]
     return found, [f"{id} is damaged and was left out; run `recollect check`" for id in sorted(page.damaged)]

@@ -90,7 +90,7 @@ def _has_room(kind: str, cost: int, used: dict[str, int], budget: Budget, rankin
     """A kind may fill its own share and whatever the kinds that are not in the ranking leave unused."""
     if not budget.shares:
         return True
-    present = {one.memory.kind for one in ranking if one.memory}
+    present = {candidate.memory.kind for candidate in ranking if candidate.memory}
     unclaimed = 1.0 - sum(share for name, share in budget.shares.items() if name in present)
     allowed = budget.shares.get(kind, 0.0) + max(0.0, unclaimed)
     return used.get(kind, 0) + cost <= max(allowed * budget.tokens, cost if not used.get(kind) else 0)

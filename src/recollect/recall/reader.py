@@ -234,7 +234,9 @@ def _expand(candidates: Sequence[Candidate], query: Query, reading: Reading, con
 
 def drop_ended(ranking: Sequence[Candidate], *, at: datetime) -> list[Candidate]:
     """Without statements whose time was over at a moment."""
-    return [one for one in ranking if one.memory is None or (one.memory.valid_until or _ALWAYS) > at]
+    return [
+        candidate for candidate in ranking if candidate.memory is None or (candidate.memory.valid_until or _ALWAYS) > at
+    ]
 
 
 _ALWAYS = datetime.max.replace(tzinfo=UTC)

@@ -16,7 +16,7 @@ def boost(
     ranking: Sequence[Candidate], neighbourhood: Neighbourhood | None, *, top: int, last: int, gain: float
 ) -> list[Candidate]:
     """Add `gain` × (neighbours touched / files of the top) to candidates ranked after `top` and up to `last`."""
-    files = sorted({file for one in ranking[:top] if one.memory for file in one.memory.files})
+    files = sorted({file for candidate in ranking[:top] if candidate.memory for file in candidate.memory.files})
     near = set(neighbourhood.neighbours(files)) if neighbourhood is not None and files else set()
     if not near:
         return list(ranking)
@@ -50,7 +50,7 @@ def add_co_changed(
         return list(ranking)
     kinds = CHAIN_KINDS & query.filter.kinds if query.filter.kinds else CHAIN_KINDS
     wanted = replace(query.filter, files=frozenset(sure), kinds=kinds)
-    known = {one.id for one in ranking}
+    known = {candidate.id for candidate in ranking}
     found = store.memories.page(wanted, order="confidence", limit=CHAIN_MOST * 4).memories if kinds else ()
     added = [
         Candidate(memory.id, score=max(files.values()) * weight, reasons=(f"goes with {file}",), memory=memory)
@@ -66,7 +66,7 @@ def _in_play(ranking: Sequence[Candidate], query: Query) -> dict[str, float]:
     """The files named by the asker and those of the best candidates, with how much speaks for each."""
     best = ranking[0].score if ranking else 1.0
     files = dict.fromkeys(query.files, best)
-    for one in ranking[:CHAIN_TOP]:
-        for file in one.memory.files if one.memory else ():
-            files[file] = max(files.get(file, 0.0), one.score)
+    for candidate in ranking[:CHAIN_TOP]:
+        for file in candidate.memory.files if candidate.memory else ():
+            files[file] = max(files.get(file, 0.0), candidate.score)
     return files

@@ -46,7 +46,9 @@ def score(
 
 def files_of(ranking: Sequence[Candidate]) -> list[str]:
     """Every file that one of the candidates speaks of."""
-    return list(dict.fromkeys(file for one in ranking if one.memory is not None for file in one.memory.files))
+    return list(
+        dict.fromkeys(file for candidate in ranking if candidate.memory is not None for file in candidate.memory.files)
+    )
 
 
 def _fresh_for(memory: Memory, recipe: Recipe, paces: Mapping[str, float]) -> float:

@@ -93,8 +93,8 @@ def _scrub(store: Store, memories: Sequence[Memory], texts: Mapping[MemoryId, li
     the log could not be emptied."""
     empty(store.engine)
     settled = store.engine.checkpoint()
-    said_elsewhere = store.memories.by_fingerprint([one.fingerprint for one in memories])
-    gone = [text for one in memories if one.fingerprint not in said_elsewhere for text in texts[one.id]]
+    said_elsewhere = store.memories.by_fingerprint([memory.fingerprint for memory in memories])
+    gone = [text for memory in memories if memory.fingerprint not in said_elsewhere for text in texts[memory.id]]
     if any(store.engine.contains_bytes(text[:_TRACE]) for text in gone):
         store.engine.vacuum()
         settled = store.engine.checkpoint()

@@ -126,7 +126,7 @@ def split_sentences(text: str) -> list[str]:
 @lru_cache(maxsize=4_096)
 def read_sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a statement, as far as they are compared."""
-    return tuple(read_sentence(one) for one in split_sentences(text[:_MAX_CHARS])[:_MAX_SENTENCES])
+    return tuple(read_sentence(sentence) for sentence in split_sentences(text[:_MAX_CHARS])[:_MAX_SENTENCES])
 
 
 def read_sentence(text: str) -> Sentence:

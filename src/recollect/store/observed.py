@@ -44,7 +44,7 @@ class Table(Generic[V]):
         self.name = name
         self._made = made
         self._fields: tuple[Field[Any], ...] = fields(made)  # type: ignore[arg-type]
-        own = tuple(one.name for one in self._fields)
+        own = tuple(field.name for field in self._fields)
         self.columns = ", ".join(own)
         every = (*owner, *own, "checksum")
         replaced = ", ".join(f"{one} = excluded.{one}" for one in every if one not in key)
@@ -56,7 +56,7 @@ class Table(Generic[V]):
 
     def rows(self, owner: tuple[str, ...], values: Sequence[V]) -> list[tuple[Value, ...]]:
         """The rows of some values of one owner."""
-        plain = [(*owner, *(_stored(one, getattr(value, one.name)) for one in self._fields)) for value in values]
+        plain = [(*owner, *(_stored(field, getattr(value, field.name)) for field in self._fields)) for value in values]
         return [(*row, checksum(row)) for row in plain]
 
     def value(self, row: Row) -> V:

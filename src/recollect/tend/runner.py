@@ -31,7 +31,7 @@ class Tended:
     skipped: tuple[str, ...] = ()  # held by another process, or resting after a failure
 
     def report(self, chore: str) -> Done | None:
-        return next((one for one in self.reports if one.chore == chore), None)
+        return next((report for report in self.reports if report.chore == chore), None)
 
     @property
     def model(self) -> str | None:

@@ -53,7 +53,7 @@ class ChatServer:
 
     def texts(self, request: int = -1) -> str:
         """All that one request said, as one text."""
-        return "\n".join(str(one.get("content") or "") for one in self.requests[request]["messages"])
+        return "\n".join(str(request.get("content") or "") for request in self.requests[request]["messages"])
 
 
 @contextmanager

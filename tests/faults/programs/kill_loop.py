@@ -130,7 +130,7 @@ _ACTS: dict[str, Callable[[Recollect, Known, random.Random, Tell], None]] = {
 
 
 def _pick(known: Known, rng: random.Random, *, any_status: bool = False) -> Memory | None:
-    eligible = [one for one in known.rows.values() if any_status or one.status in _OPEN]
+    eligible = [row for row in known.rows.values() if any_status or row.status in _OPEN]
     return rng.choice(eligible) if eligible else None
 
 

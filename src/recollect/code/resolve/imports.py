@@ -169,7 +169,7 @@ def rust_crates(tree: Tree) -> dict[str, str]:
                 name = lib.get("name") or _table(manifest, "package").get("name")
                 path = lib.get("path")
                 roots = [f"{folder}{path}"] if path else [f"{folder}src/lib.rs", f"{folder}src/main.rs"]
-                root = next((one for one in roots if one in tree.files), None)
+                root = next((root for root in roots if root in tree.files), None)
                 if isinstance(name, str) and root:
                     found[name.replace("-", "_")] = root
         _rust_known[tree] = found

@@ -90,7 +90,7 @@ class View:
     @cached_property
     def spaces(self) -> list[str]:
         """The namespaces of C++ that are opened here."""
-        return list(dict.fromkeys(one.name for one in self.outline.symbols if one.type == "space"))
+        return list(dict.fromkeys(symbol.name for symbol in self.outline.symbols if symbol.type == "space"))
 
     @cached_property
     def exported(self) -> dict[str, str]:

@@ -82,10 +82,10 @@ def _label_statements(statements: list[Statement]) -> list[Statement]:
     """The statements, with their heading before those whose label comes again under other headings: "Usage: …" says
     nothing by itself."""
     places: dict[str, set[tuple[str, ...]]] = {}
-    for one in statements:
-        if label := _LABEL.match(one.text):
-            places.setdefault(label[1], set()).add(one.context)
-    return [_under_its_heading(one) if _is_common(one, places) else one for one in statements]
+    for statement in statements:
+        if label := _LABEL.match(statement.text):
+            places.setdefault(label[1], set()).add(statement.context)
+    return [_under_its_heading(statement) if _is_common(statement, places) else statement for statement in statements]
 
 
 def _is_common(statement: Statement, places: dict[str, set[tuple[str, ...]]]) -> bool:
@@ -138,7 +138,7 @@ class _Reading:
 
     def _heading(self, node: Any) -> None:
         level = int(node.tag[1])
-        self._headings = [one for one in self._headings if one[0] < level]
+        self._headings = [heading for heading in self._headings if heading[0] < level]
         if text := plain(_content(node)):
             self._headings.append((level, excerpt(text, _INTRO)))
 

@@ -89,7 +89,7 @@ def teach(
 ) -> Lesson:
     """Bring the memories of some rules files in step with them; with `dry_run` only tell."""
     wanted = _list_statements(found.files)
-    lesson = Lesson([one.path for one in found.files], skipped=found.skipped, dry_run=dry_run, retired=retire)
+    lesson = Lesson([file.path for file in found.files], skipped=found.skipped, dry_run=dry_run, retired=retire)
     fresh = _select_new(wanted, reader, lesson)
     gone = _find_vanished(wanted, found.files, reader)
     pairs = _pair_editions(fresh, gone)
@@ -97,7 +97,9 @@ def teach(
     if not dry_run and (drafts or (retire and gone)):
         with writer.transaction():
             receipts = writer.remember(drafts)
-            _report(fresh, pairs, lesson, [(str(one.id), one.verdict == "same") for one in receipts], drafts)
+            _report(
+                fresh, pairs, lesson, [(str(receipt.id), receipt.verdict == "same") for receipt in receipts], drafts
+            )
             if retire:
                 for old in _left(gone, pairs):
                     writer.expire(old.id)
@@ -109,7 +111,7 @@ def teach(
 
 def _list_statements(files: Iterable[Guidance]) -> list[_Wanted]:
     """Every statement once, where it stands first. Lines that only point at a note beside them say nothing."""
-    paths = {one.path for one in files}
+    paths = {file.path for file in files}
     wanted: dict[str, _Wanted] = {}
     for guidance in files:
         for statement in guidance.sheet.statements:
@@ -155,7 +157,7 @@ def _was_rejected(memory: Memory, reader: Reader) -> bool:
 def _find_vanished(wanted: Sequence[_Wanted], files: Sequence[Guidance], reader: Reader) -> list[Memory]:
     """Open memories of these files whose statement is in none of them any more."""
     here = {one.digest for one in wanted}
-    known = reader.having("rule_file", [one.path for one in files])
+    known = reader.having("rule_file", [file.path for file in files])
     return [memory for memory in known if memory.status in OPEN and memory.attributes.get("rule") not in here]
 
 

@@ -218,7 +218,7 @@ def run_entity(args: argparse.Namespace, console: Console) -> int:
 def _list_entities(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     entities = memory.sessions.entities(type=args.type, limit=max(0, args.limit))
     if console.json:
-        console.value([_entity_json(one) for one in entities])
+        console.value([_entity_json(entity) for entity in entities])
         return FINE
     for entity in entities:
         console.line(f"{entity.mentions:>6}  {entity.type:<13} {entity.name}{_also(entity.aliases)}")
@@ -229,7 +229,7 @@ def _show_entity(memory: Recollect, args: argparse.Namespace, console: Console) 
     known = memory.sessions.entity(args.names[0], type=args.type, limit=max(0, args.limit))
     if console.json:
         value = {**_entity_json(known.entity), "merged": [_entity_json(one) for one in known.merged]}
-        console.value({**value, "memories": [memory_json(one) for one in known.memories]})
+        console.value({**value, "memories": [memory_json(memory) for memory in known.memories]})
         return FINE
     _show_headline(known.entity, console)
     for memory_ in known.memories:

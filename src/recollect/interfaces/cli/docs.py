@@ -153,7 +153,7 @@ def _list(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
 
     documents = memory.docs.list(label=args.label, type=args.type)
     if console.json:
-        console.value([document_json(one) for one in documents])
+        console.value([document_json(document) for document in documents])
         return FINE
     for document in documents:
         console.line(

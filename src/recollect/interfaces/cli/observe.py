@@ -71,7 +71,7 @@ def _take_reports(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         from recollect.interfaces.payloads import receipt_json
 
-        console.value({"remembered": [receipt_json(one) for one in receipts]})
+        console.value({"remembered": [receipt_json(receipt) for receipt in receipts]})
         return FINE
     console.line(f"{len(receipts)} remembered.")
     for receipt in receipts:

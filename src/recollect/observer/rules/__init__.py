@@ -42,5 +42,5 @@ def find_hunches(seen: Contribution, past: History) -> list[Hunch]:
     for rule in RULES:
         for hunch in rule(seen, past):
             found.setdefault(hunch.key, hunch)
-    slow = {path for one in seen.signals if one.name == "time_anomaly" for path in one.paths}
+    slow = {path for signal in seen.signals if signal.name == "time_anomaly" for path in signal.paths}
     return [replace(one, borne_out=not slow.isdisjoint(one.files)) for one in found.values()]

@@ -58,7 +58,7 @@ def misuse(seen: Contribution, past: History) -> Iterator[Hunch]:
 
 def missing_files(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files and folders that agents keep looking for and that are not there."""
-    mine = {path for one in seen.errors for path in _missing(one)}
+    mine = {path for error in seen.errors for path in _missing(error)}
     alike = (each for occurrences in past.troubles().values() for each in occurrences) if mine else ()
     looked_for: dict[str, dict[str, ErrorSeen]] = {}
     for session, one in (*past.troubles_about(mine), *alike):
@@ -125,7 +125,7 @@ def _sentences(line: str) -> tuple[str, str]:
 def _remedy(occurrences: Sequence[ErrorSeen], newest: ErrorSeen) -> str:
     """What helped most often; once is enough where the message itself says what was wrong. Trying the very same
     again, or working on this or that file, is no remedy."""
-    told = Counter(found for one in occurrences if (found := _general(one)))
+    told = Counter(found for occurrence in occurrences if (found := _general(occurrence)))
     if not told:
         return ""
     remedy, times = max(told.items(), key=lambda item: (item[1], -len(item[0])))
@@ -259,50 +259,50 @@ _SHORT = 60  # characters of a command that are quoted whole
 
 def corrections(seen: Contribution, past: History) -> Iterator[Hunch]:
     """What a person put right, and what the agent itself found to be otherwise."""
-    for one in _turns(seen, "user correction"):
-        if _stands(one.subject, least=policy.MIN_SPOKEN_WORDS) and _PUTS_RIGHT.search(one.subject):
-            text = f"A person corrected the agent{describe_files(one.paths)}: {quote(one.subject)}"
-            yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True)
-    for one in _turns(seen, "own correction"):
-        if _own_stands(one.subject):
+    for turn in _turns(seen, "user correction"):
+        if _stands(turn.subject, least=policy.MIN_SPOKEN_WORDS) and _PUTS_RIGHT.search(turn.subject):
+            text = f"A person corrected the agent{describe_files(turn.paths)}: {quote(turn.subject)}"
+            yield _said_hunch(seen, turn, Kind.GOTCHA, text, spoken=True)
+    for turn in _turns(seen, "own correction"):
+        if _own_stands(turn.subject):
             yield _said_hunch(
                 seen,
-                one,
+                turn,
                 Kind.MODULE_INSIGHT,
-                f"Found out the hard way{describe_files(one.paths)}: {quote(one.subject)}",
+                f"Found out the hard way{describe_files(turn.paths)}: {quote(turn.subject)}",
             )
 
 
 def refusals(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Tool calls a person refused: with the reason at once, without one when it happens again."""
     again = past.signals(_NAME)
-    for one in _turns(seen, "refused by a person"):
-        tool, _, what = one.subject.removeprefix(_REFUSED).partition(" ")
-        reason = next((said for said in one.words if not said.startswith(_REFUSED)), "")
+    for turn in _turns(seen, "refused by a person"):
+        tool, _, what = turn.subject.removeprefix(_REFUSED).partition(" ")
+        reason = next((said for said in turn.words if not said.startswith(_REFUSED)), "")
         if _stands(reason, least=policy.MIN_SPOKEN_WORDS) and _WISHES.search(reason) and not _ASKS.search(reason):
-            text = f"A person stopped {_stopped(tool, what, one)} and said: {quote(reason)}"
-            yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True)
+            text = f"A person stopped {_stopped(tool, what, turn)} and said: {quote(reason)}"
+            yield _said_hunch(seen, turn, Kind.GOTCHA, text, spoken=True)
         elif is_shell(tool) and command_name(what):
-            occurrences = tuple(Evidence(id, past_one.steps, past_one.taint) for id, past_one in again[one.subject])
+            occurrences = tuple(Evidence(id, past_one.steps, past_one.taint) for id, past_one in again[turn.subject])
             text = f"People refuse {code(plain_command(what))} when an agent tries it: ask before running it."
-            yield _said_hunch(seen, one, Kind.GOTCHA, text, spoken=True, evidence=occurrences, least=2)
+            yield _said_hunch(seen, turn, Kind.GOTCHA, text, spoken=True, evidence=occurrences, least=2)
 
 
 def dead_ends(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Approaches that were given up, where what failed just before is known."""
-    for one in _turns(seen, "dead end"):
-        failed = next((said.removeprefix(AFTER_FAILURE) for said in one.words if said.startswith(AFTER_FAILURE)), "")
+    for turn in _turns(seen, "dead end"):
+        failed = next((said.removeprefix(AFTER_FAILURE) for said in turn.words if said.startswith(AFTER_FAILURE)), "")
         tried, _, why = failed.partition(": ")
         if len(why.split()) < 3 or is_passing(why) or not is_shell(tried.split(" ", 1)[0]):
             continue  # a slip of an editing tool is no approach that failed
         tried = tried.partition(" ")[2]
-        text = f"{code(tried)} led nowhere{describe_files(one.paths)}: {quote(why)}. Then: {quote(one.subject)}"
-        payload = {"tried": tried, "why_it_failed": why, "alternative": one.subject}
-        yield _said_hunch(seen, one, Kind.DEAD_END, text, payload=payload)
+        text = f"{code(tried)} led nowhere{describe_files(turn.paths)}: {quote(why)}. Then: {quote(turn.subject)}"
+        payload = {"tried": tried, "why_it_failed": why, "alternative": turn.subject}
+        yield _said_hunch(seen, turn, Kind.DEAD_END, text, payload=payload)
 
 
 def _turns(seen: Contribution, hunch: str) -> list[SignalSeen]:
-    return [one for one in seen.signals if one.name == _NAME and one.hunch == hunch]
+    return [signal for signal in seen.signals if signal.name == _NAME and signal.hunch == hunch]
 
 
 def _stands(sentence: str, *, least: int) -> bool:

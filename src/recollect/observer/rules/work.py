@@ -53,7 +53,7 @@ def changed_together(seen: Contribution, past: History) -> Iterator[Hunch]:
 
 def prefetched(seen: Contribution, past: History) -> Iterator[Hunch]:
     """Files that work in a folder nearly always needs."""
-    worked = Counter(one.module for one in seen.files if one.edits)
+    worked = Counter(file.module for file in seen.files if file.edits)
     for module in sorted(worked):
         ids = past.sessions_in(module)
         if len(ids) < policy.MIN_MODULE_SESSIONS or module == "./":
@@ -140,7 +140,7 @@ def redone(seen: Contribution, past: History) -> Iterator[Hunch]:
 
 
 def _describe_redone(path: str, cause: str, others: Sequence[str], share: float, sessions: int) -> str:
-    others = [one for one in others if not _obvious(path, one)]
+    others = [other for other in others if not _obvious(path, other)]
     if cause == "cascading change" and others:
         return f"A change of {code(path)} pulls {list_code(others, most=2)} along: change them in one go."
     if cause == "missing context" and others:
@@ -192,7 +192,7 @@ def _common(lists: Sequence[Sequence[str]], *, but: str) -> list[str]:
 
 
 def _edited_in(sessions: Iterable[Sequence[FileSeen]]) -> list[str]:
-    return _common([[one.path for one in files if one.edits] for files in sessions], but="")
+    return _common([[file.path for file in files if file.edits] for files in sessions], but="")
 
 
 def _obvious(one: str, other: str) -> bool:

@@ -218,7 +218,7 @@ def _merged(ways: Iterable[Sequence[Row]]) -> list[tuple[int, float]]:
     for rows in ways:
         for seq, rank in rows:
             best[seq] = max(-rank, best.get(seq, -rank))
-    return sorted(best.items(), key=lambda one: (-one[1], one[0]))
+    return sorted(best.items(), key=lambda item: (-item[1], item[0]))
 
 
 # The order is told: by itself SQLite walks an index over the whole project for a list of a hundred rows.
