@@ -260,7 +260,8 @@ def _tie(store: Store, file: Path | None, draft: Draft) -> Draft:
         draft = anchor_draft(draft, store.graph)
     if not draft.files or draft.commit is not None:
         return draft
-    return replace(draft, commit=_commit(file))
+    commit = _commit(file)
+    return draft if commit is None else replace(draft, commit=commit)
 
 
 def _vector_maker(store: Store, embedder: Embedder) -> VectorMaker:

@@ -20,6 +20,7 @@ from recollect.core.errors import (
 )
 from recollect.core.query import Filter
 from recollect.core.scope import Relation, Source
+from recollect.store.sqlite.engine import SqliteEngine
 
 
 def test_what_is_remembered_can_be_recalled_the_instant_the_write_returns(memory: Recollect) -> None:
@@ -216,3 +217,26 @@ def test_every_error_has_a_stable_code_and_a_message() -> None:
     assert issubclass(Tombstoned, Exception)
     assert Tombstoned.code == "tombstoned"
     assert InvalidInput.code == "invalid-input"
+
+
+def test_one_statement_is_remembered_with_eight_queries(memory: Recollect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two look for what it may conflict with or repeat, one for tombstones, one for the log's end; four write."""
+    memory.remember("The quay has three cranes.")
+    asked: list[str] = []
+    for verb in ("rows", "execute", "execute_many"):
+        monkeypatch.setattr(SqliteEngine, verb, _noting(asked, getattr(SqliteEngine, verb)))
+    memory.remember("Granite blocks come in on Tuesdays.")
+    words = [" ".join(sql.split()) for sql in asked]
+    assert [sql.split(" where ")[0].split(" (")[0].split(" from ")[-1].split(" order ")[0] for sql in words] == [
+        "keywords", "memories", "tombstones", "insert into memories", "insert into keywords", "log", "insert into log",
+        "insert into meta",
+    ]  # fmt: skip
+
+
+def _noting(asked: list[str], run: Any) -> Any:
+    def noting(self: Any, sql: str, values: Any = None) -> Any:
+        if values or values is None:
+            asked.append(sql)
+        return run(self, sql, values)
+
+    return noting

@@ -43,9 +43,9 @@ def commit(resolved: Sequence[Resolved], store: Store, act: ActContext, *, durab
     """Write everything, once. What others wrote since the drafts were resolved is seen here, under the lock."""
     with store.engine.write(durable=durable):
         writing = _Writing(store, act, resolved)
-        receipts = [replace(writing.one(each), queued=not durable) for each in resolved]
+        receipts = [writing.one(each) for each in resolved]
         writing.finish()
-    return receipts
+    return receipts if durable else [replace(receipt, queued=True) for receipt in receipts]
 
 
 class _Writing:

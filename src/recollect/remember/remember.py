@@ -55,7 +55,7 @@ def correction(old: Memory, content: str, *, why: str = "") -> Draft:
 
 def _resolve(drafts: Sequence[Draft], store: Store, now: datetime, identity: Identity) -> list[Resolved]:
     shaped = [_shaped(index, draft, store, now, identity, len(drafts)) for index, draft in enumerate(drafts)]
-    candidates = ConflictCandidates(store)
+    candidates = ConflictCandidates(store, batch=len(drafts))
     resolved = []
     for draft, one, redacted in shaped:
         explicit = None if draft.supersedes is None else store.memories.resolve(draft.supersedes)

@@ -58,9 +58,9 @@ class ConflictCandidates:
     fast at any size. The rest of the batch is compared by its exact topic.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, batch: int) -> None:
         self._store = store
-        self._is_empty = store.memories.is_empty()
+        self._is_empty = batch > 1 and store.memories.is_empty()  # asked once, it spares a first batch all its searches
         self._said: dict[tuple[str | None, frozenset[str]], Memory] = {}
 
     def of(self, memory: Memory) -> list[Memory]:
