@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -243,3 +245,28 @@ def test_dropping_the_events_keeps_what_was_told_and_is_refused_before_that_was_
     assert again(file).has_news
     late.take_event("l", "before", 4, named=True)
     assert not late.is_followed
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_file_elsewhere_is_never_written_through_a_link(tmp_path: Path, link: Callable[[str, str], None]) -> None:
+    victim = tmp_path / "victim.txt"
+    victim.write_text("precious\n")
+    spool = tmp_path / session_file.FOLDER
+    spool.mkdir()
+    file = SessionFile.of(str(tmp_path), "s")
+    link(str(victim), file.path)
+    with pytest.raises(OSError, match=r"plain file|symbolic links"):
+        file.append_event("claude-code", {}, 1)
+    for found in session_files(str(tmp_path)):
+        with contextlib.suppress(OSError):
+            found.drop_events()
+    assert victim.read_text() == "precious\n"
+
+
+def test_a_strangers_file_with_our_ending_is_moved_aside_and_kept(tmp_path: Path) -> None:
+    file = SessionFile.of(str(tmp_path), "s")
+    os.makedirs(os.path.dirname(file.path))
+    Path(file.path).write_text("somebody's notes\n")
+    file.append_event("claude-code", {}, 1)
+    assert file.has_news
+    assert Path(f"{file.path}.damaged").read_text() == "somebody's notes\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 import time
 
@@ -56,7 +57,8 @@ _REPEATED_MS = 3_000  # within which the same nameless event is the same event
 _LOCK_TIMEOUT = 0.15  # seconds to wait for another hook of the session: more would delay the host
 _MAX_BYTES = 64_000_000  # of one session's events
 _EVENT_VERSION = 1
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows would mend line ends
+# Never through a link, never waiting for a pipe; and Windows would change line ends.
+_OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 Told = tuple[str, str, int]  # memory, at which moment, when in milliseconds since 1970
 
@@ -269,7 +271,7 @@ class SessionFile:
     def _opened(self) -> bool:
         """Open it for reading if it is there."""
         if self._handle < 0 and os.path.exists(self.path):
-            self._handle = os.open(self.path, os.O_RDWR | _BINARY)
+            self._handle = _open_plain(self.path, os.O_RDWR)
             if not self._load():
                 self.close()
         return self._handle >= 0
@@ -284,7 +286,15 @@ class SessionFile:
             self._header[name] = int.from_bytes(head[start : start + _WIDTH], "little")
         return True
 
-    def _begin(self, at: int) -> None:
+    def _moved_aside(self) -> bool:
+        """Keep a file that is not ours, or damaged past knowing, out of the way."""
+        head = self._read(0, len(_FAMILY))
+        if not head or head == _FAMILY:
+            return False
+        os.replace(self.path, f"{self.path}.damaged")
+        return True
+
+    def _begin(self, at: int, *, lost: bool) -> None:
         """Make it, or make it anew where it is damaged: then what the session did so far is not known."""
         head = self._read(0, len(_MAGIC))
         if head.startswith(_FAMILY) and head != _MAGIC:
@@ -293,7 +303,7 @@ class SessionFile:
         os.ftruncate(self._handle, _LINES)
         self._write(0, _MAGIC)
         for name in _NUMBERS:
-            self._set(name, {"began": at, "generation": 1, "followed": _LOST if head else 0}.get(name, 0))
+            self._set(name, {"began": at, "generation": 1, "followed": _LOST if head or lost else 0}.get(name, 0))
         self._append({"session": self._session[:400], "host": self._host, "at": at})
 
     def _set(self, name: str, value: int) -> None:
@@ -323,7 +333,7 @@ class SessionFile:
         return size + len(line)
 
     def _lines(self, start: int) -> Iterator[str]:
-        with open(self.path, "rb") as file:
+        with os.fdopen(_open_plain(self.path, os.O_RDONLY), "rb") as file:
             file.seek(max(start, _LINES))
             for line in file:
                 if line.endswith(b"\n"):
@@ -351,24 +361,25 @@ class _Locked:
         self._then = then
 
     def __enter__(self) -> SessionFile:
-        file = self._file
+        file, lost = self._file, False
         while True:
             if file._handle < 0:
                 os.makedirs(os.path.dirname(file.path), mode=0o700, exist_ok=True)
-                file._handle = os.open(file.path, os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
+                file._handle = _open_plain(file.path, os.O_RDWR | os.O_CREAT)
             try:
                 _lock(file._handle)
                 state = os.fstat(file._handle)
-                if state.st_nlink:
+                if state.st_nlink and not file._moved_aside():
                     break
+                lost = bool(state.st_nlink)
             except BaseException:  # whoever fails to enter leaves nothing open
                 file.close()
                 raise
-            file.close()  # somebody removed it meanwhile
+            file.close()  # somebody removed it meanwhile, or it was moved aside
         self._used_at = (state.st_atime_ns, state.st_mtime_ns)
         try:
             if state.st_size < _LINES or not file._load():
-                file._begin(self._at)
+                file._begin(self._at, lost=lost)
         except BaseException:
             _unlock(file._handle)
             raise
@@ -424,7 +435,19 @@ def session_files(folder: str) -> list[SessionFile]:
     spool = os.path.join(folder, FOLDER)
     if not os.path.isdir(spool):
         return []
-    return [SessionFile(os.path.join(spool, name)) for name in sorted(os.listdir(spool)) if name.endswith(ENDING)]
+    names = sorted(entry.name for entry in os.scandir(spool) if entry.is_file(follow_symlinks=False))
+    return [SessionFile(os.path.join(spool, name)) for name in names if name.endswith(ENDING)]
+
+
+def _open_plain(path: str, flags: int) -> int:
+    """Open a session's file. A link, a pipe or a file that has another name as well is refused: whoever put it there
+    wants us to write somewhere else."""
+    handle = os.open(path, flags | _OPENING, 0o600)
+    state = os.fstat(handle)
+    if stat.S_ISREG(state.st_mode) and state.st_nlink <= 1:
+        return handle
+    os.close(handle)
+    raise OSError(f"{path} is not a plain file")
 
 
 def _key(kind: str, name: str) -> bytes:

@@ -130,6 +130,8 @@ def _drain_old(
 ) -> None:
     """Learn from what an earlier release kept of its sessions, one file of events each, and remove it."""
     for path in sorted(spool.glob("*.jsonl")) if spool.is_dir() else ():
+        if path.is_symlink():  # not what we left there
+            continue
         if now - path.stat().st_mtime < idle and not _over(path):
             done.waiting += 1
         elif _unit([path], learn, begin, done):
