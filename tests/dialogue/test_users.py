@@ -139,3 +139,16 @@ def test_a_consolidating_agent_cannot_mix_users(memory: Recollect) -> None:
     assert [memory.get(id).user for id in (one, other)] == ["ada", "bob"]
     with pytest.raises(InvalidField, match="another user"):
         tools["resolve_conflict"](old=one, new=other)
+
+
+def test_a_users_tools_do_not_change_what_belongs_to_everybody(memory: Recollect) -> None:
+    shared = memory.remember("The office is in Berlin.", kind="fact", confidence=0.6).memory
+    ada = {tool.name: tool for tool in memory.sessions.tools(user="ada")}
+    assert ada["search_memory"](query="office")["ids"] == [shared.id]
+    known = memory.get(shared.id)
+    for name, arguments in {"confirm_fact": {}, "correct_fact": {"content": "Ada's office is in Paris."}}.items():
+        with pytest.raises(InvalidField, match="belongs to everybody"):
+            ada[name](id=shared.id, **arguments)
+    assert everything(memory) == (known,)
+    owner = {tool.name: tool for tool in memory.sessions.tools()}
+    assert owner["confirm_fact"](id=shared.id)["confidence"] == 1.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import recollect
 from recollect import Draft, Filter
 from recollect.app import Recollect
-from recollect.core.errors import MemoryNotFound, RecollectError, Tombstoned
+from recollect.core.errors import InvalidField, MemoryNotFound, RecollectError, Tombstoned
 from recollect.core.query import ANY_USER
 from recollect.core.scope import Status
 
@@ -153,3 +153,36 @@ def test_a_user_cannot_supersede_what_belongs_to_another(memory: Recollect) -> N
     with pytest.raises(MemoryNotFound):
         memory.remember("I like coffee.", user="ben", supersedes=id)
     assert memory.get(id).status is Status.ACTIVE
+
+
+def test_a_user_cannot_supersede_what_belongs_to_everybody(memory: Recollect) -> None:
+    shared = memory.remember("The office is in Berlin.")
+    with pytest.raises(InvalidField, match="everybody"):
+        memory.remember("The office is in Paris.", user="anna", supersedes=shared.id)
+    assert memory.get(shared.id) == shared.memory
+    assert memory.count(Filter(user=ANY_USER, statuses=Status)) == 1
+
+
+def test_the_standing_of_what_belongs_to_another_user_is_not_told(memory: Recollect) -> None:
+    id = memory.remember("I like tea.", user="anna").id
+    memory.reject(id)
+    with pytest.raises(MemoryNotFound):
+        memory.remember("I like coffee.", user="ben", supersedes=id)
+
+
+def test_the_last_sessions_of_a_user_are_those_the_user_may_see(memory: Recollect) -> None:
+    said = [
+        memory.remember(f"The heron was seen by the {session} lake.", user=user, session=session).id
+        for user, session in (("anna", "first"), ("anna", "second"), ("ben", "third"), ("ben", "fourth"))
+    ]
+    assert [hit.id for hit in memory.recall("heron", last_sessions=1, user="anna")] == [said[1]]
+    assert {hit.id for hit in memory.recall("heron", last_sessions=2, filter=Filter(user=ANY_USER))} == {*said[2:]}
+    assert memory.recall("heron", last_sessions=1).hits == ()
+
+
+def test_an_event_of_another_user_is_not_known(memory: Recollect) -> None:
+    memory.remember("The heron was seen by the lake.", user="anna", session="first")
+    event = memory.remember("The bridge was opened.", user="ben", session="second")
+    with pytest.raises(InvalidField, match="no session is known"):
+        memory.recall("heron", around=event.id, user="anna")
+    assert memory.recall("bridge", around=event.id, user="ben").hits

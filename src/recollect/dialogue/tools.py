@@ -107,12 +107,12 @@ class _AgentTools:
         return {"id": receipt.id, "verdict": receipt.verdict, "notes": list(receipt.notes)}
 
     def correct_fact(self, id: str, content: str, why: str = "") -> Mapping[str, Any]:
-        old = self._seen(id)
+        old = self._own(id)
         receipt = self._room.writer.correct(old.id, content, why=why)
         return {"id": receipt.id, "superseded": old.id}
 
     def confirm_fact(self, id: str) -> Mapping[str, Any]:
-        memory = self._room.writer.confirm(self._seen(id).id, why="confirmed through a tool")
+        memory = self._room.writer.confirm(self._own(id).id, why="confirmed through a tool")
         return {"id": memory.id, "confidence": memory.confidence}
 
     def memory_stats(self) -> Mapping[str, Any]:
@@ -142,12 +142,19 @@ class _AgentTools:
     def _count(self, kind: str) -> int:
         return self._room.reader.count(Filter(kinds=frozenset({kind}), statuses=SHOWN, user=self._user))
 
-    def _seen(self, id: str) -> Memory:
-        """A memory that the user may see; another user's does not exist for them."""
+    def _own(self, id: str) -> Memory:
+        """A memory of this very user, to be changed. Another user's does not exist for them; what belongs to everybody
+        is not one user's to change."""
         memory = self._room.reader.get(id)
-        if memory.user not in (None, self._user):
+        if memory.user == self._user:
+            return memory
+        if memory.user is not None:
             raise MemoryNotFound(id)
-        return memory
+        raise InvalidField(
+            "id",
+            f"{memory.id} belongs to everybody and cannot be changed for one user; "
+            "the owner changes it with `recollect correct` or `recollect confirm`",
+        )
 
 
 # --- the consolidator's --------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from recollect.core.errors import InvalidField
 from recollect.core.query import Filter, Query
 from recollect.core.records import Memory
+from recollect.core.scope import Status
 from recollect.recall.question import read
 from recollect.recall.recipes import EVENT_SESSIONS, EVENT_WINDOW, PLAIN_COLUMNS
 from recollect.store.store import Store
@@ -208,7 +209,7 @@ def narrow_sessions(query: Query, store: Store) -> tuple[Query, tuple[str, ...]]
     """The query with its sessions worked out, and what to say about them."""
     if query.last_sessions is None and query.around is None:
         return query, ()
-    sessions = store.memories.sessions()
+    sessions = store.memories.sessions(user=query.filter.user)
     chosen, notes = set(sessions), tuple[str, ...]()
     if query.last_sessions is not None:
         if query.last_sessions < 1:
@@ -243,7 +244,7 @@ def resolve_event(window: Window | None, filter: Filter, store: Store) -> Window
 
 def _event(named: str, filter: Filter, store: Store) -> Memory | None:
     """The memory meant: the one with exactly that id, else the best that holds every word."""
-    if known := store.memories.get_many([named]).memories:
+    if known := store.memories.admitted([named], Filter(user=filter.user, statuses=Status)):
         return known[0]
     words = read(Query(named)).words
     if not words:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.core.drafts import Receipt
-from recollect.core.errors import MemoryNotFound, MemoryNotOpen, Tombstoned
+from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, Tombstoned
 from recollect.core.forms import whole
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
@@ -147,7 +147,7 @@ class _Writing:
                 return memory, ()
             case "contradicts":
                 for old in each.resolution.against:
-                    known = self._new.get(old) or self._open(old, stated=False)
+                    known = self._new.get(old) or self._open(old, stated=False, user=memory.user)
                     if known is not None and known.user == memory.user:  # what holds for all is not one user's to doubt
                         self._link("add", memory.id, Relation.CONFLICTS_WITH, old, _LIKELY, automatic=True)
                 note = f"contradicts {each.resolution.against[0]}: {each.resolution.because}"
@@ -157,11 +157,9 @@ class _Writing:
 
     def _supersede(self, memory: Memory, old: MemoryId, each: Resolved) -> None:
         stated = each.resolution.because == SAID_SO
-        known = self._new.get(old) or self._open(old, stated=stated)
+        known = self._new.get(old) or self._open(old, stated=stated, user=memory.user)
         if known is None:
             return
-        if known.user not in (None, memory.user):
-            raise MemoryNotFound(old)
         sure = _SURE if stated else _LIKELY
         link = Link(memory.id, Relation.SUPERSEDES, old, None, sure, not stated, self._now)
         closed = known.having(
@@ -177,14 +175,19 @@ class _Writing:
         if each.corrects and known.fingerprint != memory.fingerprint:
             self._changes.bury("supersede", tombstone_key(known.fingerprint, known.user), "corrected")
 
-    def _open(self, id: MemoryId, *, stated: bool) -> Memory | None:
-        """The memory to close. One that vanished or closed meanwhile matters only to someone who named it."""
+    def _open(self, id: MemoryId, *, stated: bool, user: str | None) -> Memory | None:
+        """The memory to close. One that vanished or closed meanwhile matters only to someone who named it; nobody may
+        name what belongs to another user, nor one user what belongs to everybody."""
         try:
             known = self._store.memories.get(id)
         except MemoryNotFound:
             if stated:
                 raise
             return None
+        if stated and known.user != user:
+            if known.user is not None:
+                raise MemoryNotFound(id)
+            raise InvalidField("supersedes", f"{id} belongs to everybody; one user's memory cannot take its place")
         if known.status not in OPEN:
             if stated:
                 raise MemoryNotOpen(id, known.status)

@@ -17,7 +17,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import Filter, Order, Page
 from recollect.core.records import Memory
-from recollect.core.scope import OPEN
+from recollect.core.scope import OPEN, Status
 from recollect.core.text import index_body, index_names
 from recollect.store.codec import from_row, to_row
 from recollect.store.filters import SEEN, where
@@ -310,13 +310,14 @@ class Memories:
 
     # Sessions by when they began; those that began together, by the order in which they were recorded.
     _SESSIONS = """
-        select session, min(coalesce(event_at, created_at)) as began, min(seq) as first from memories
-         where project = :project and session is not null group by session order by began, first
+        select m.session, min(coalesce(m.event_at, m.created_at)) as began, min(m.seq) as first from memories m
+         where m.session is not null and {where} group by m.session order by began, first
     """
 
-    def sessions(self) -> list[str]:
-        """All sessions that memories belong to, oldest first."""
-        return [row[0] for row in self._engine.rows(self._SESSIONS, {"project": self._project})]
+    def sessions(self, *, user: str | None) -> list[str]:
+        """All sessions that hold a memory which a user may see (`Filter.user`), oldest first."""
+        condition, params = where(Filter(user=user, statuses=Status), self._project)
+        return [row[0] for row in self._engine.rows(self._SESSIONS.format(where=condition), params)]
 
     _HAVING = f"""
         select {M_NAMES}, m.checksum from memories m
