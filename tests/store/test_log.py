@@ -207,3 +207,11 @@ def test_bodies_of_new_entries_are_json_objects(memory: Recollect) -> None:
     (row,) = memory.store.engine.rows("select body from log")
     assert set(json.loads(row[0])) == {"after"}
     assert memory.history()[0].at - datetime(2026, 3, 1, 12, tzinfo=UTC) < timedelta(seconds=1)
+
+
+def test_what_an_upgrade_writes_down_does_not_bury_the_history(old: Path) -> None:
+    before = [row[0] for row in read(old, "select action from ledger order by number desc limit 50")]
+    with recollect.open(old) as memory:
+        actions = [entry.change.action for entry in memory.history()]
+    assert "snapshot" not in actions
+    assert actions[-len(before) :] == before

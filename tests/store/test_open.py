@@ -6,6 +6,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from recollect.core.errors import (
     StoreError,
     StoreMissing,
     StoreReadOnly,
+    UnknownChoice,
     UnsafeSqlite,
 )
 from recollect.store.migrate import every_step
@@ -240,3 +243,27 @@ def test_an_older_store_is_not_migrated_by_a_reader(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, match="older release"):
         recollect.open(path, read_only=True)
+
+
+def test_closing_while_another_thread_writes_waits_for_it_and_raises_nothing(tmp_path: Path) -> None:
+    memory = recollect.open(tmp_path / "m.db", project="t")
+    store, inside = memory.store, threading.Event()
+
+    def write() -> None:
+        with store.engine.write():
+            inside.set()
+            time.sleep(0.2)
+            store.set_meta("fact", "kept")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    inside.wait()
+    memory.close()
+    thread.join()
+    with recollect.open(tmp_path / "m.db", project="t") as again:
+        assert again.store.meta("fact") == "kept"
+
+
+def test_an_order_nobody_knows_is_refused_with_the_choices(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", project="t") as memory, pytest.raises(UnknownChoice, match="newst"):
+        memory.list(order="newst")  # type: ignore[arg-type]

@@ -99,8 +99,10 @@ class Entry:
 
     @property
     def is_shown(self) -> bool:
-        """Is it told by itself? A link that a new memory brought or a tombstone that a rejection left is not."""
-        return self.change.about in ("memory", "passages", "note") or self.change.action == "link"
+        """Is it told by itself? A link that a new memory brought, a tombstone that a rejection left and what an upgrade
+        wrote down of a row as it was are not."""
+        told = self.change.about in ("memory", "passages", "note") or self.change.action == "link"
+        return told and self.change.action != "snapshot"
 
 
 _COUNTER_BITS = 16

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from recollect.core.digest import row_checksum
-from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged
+from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged, UnknownChoice
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
@@ -232,6 +232,8 @@ class Memories:
 
     def page(self, filter: Filter, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
         condition, params = where(filter, self._project)
+        if order not in self._ORDERS:
+            raise UnknownChoice("order", order, self._ORDERS)
         sql = self._LIST.format(where=condition, order=self._ORDERS[order])
         return self._page(self._engine.rows(sql, {**params, "limit": limit, "skip": skip}))
 

@@ -253,7 +253,7 @@ def run_forget(args: argparse.Namespace, console: Console) -> int:
 
 
 def arguments_undo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", help="undo the last change to this memory (default: the last change of all)")
+    parser.add_argument("id", nargs="?", help="undo the last change to this memory (default: your own last change)")
     parser.add_argument("--why", default="", help="the reason, for the log")
 
 

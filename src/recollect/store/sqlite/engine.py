@@ -336,16 +336,25 @@ class SqliteEngine:
             self._connection_for_writing().execute("vacuum")
 
     def close(self) -> None:
+        """Close every connection. A write of another thread that is under way ends first; a reader closes its own."""
         if self._closed:
             return
         self._closed = True
-        with self._pool_guard:
-            connections = [*self._readers, *([self._writer] if self._writer else [])]
-            self._readers, self._writer = [], None
-        for connection in connections:
-            connection.close()
-        if self._lock:
-            self._lock.close()
+        waits = self._current is None
+        if waits and not self._turn.acquire(timeout=self._timeout):
+            self._closed = False
+            raise StoreBusy(self.location, waited=self._timeout)
+        try:
+            with self._pool_guard:
+                connections = [*self._readers, *([self._writer] if self._writer else [])]
+                self._readers, self._writer = [], None
+            for connection in connections:
+                connection.close()
+            if self._lock:
+                self._lock.close()
+        finally:
+            if waits:
+                self._turn.release()
 
     # --- inside ---------------------------------------------------------------------------------------------------
 
