@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.core.errors import InvalidField, MemoryClosed, NothingToUndo
+from recollect.core.errors import MemoryClosed, NothingToUndo
 from recollect.core.fields import EDITABLE
 from recollect.core.ports import quiet
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Order, Page, Query
@@ -285,7 +285,7 @@ class Recollect:
         query = Query(
             text=text,
             k=max(0, k),
-            filter=_for_user(filter, user),
+            filter=(filter or Filter()).for_user(user),
             phase=None if phase is None else choose(Phase, phase, "phase"),
             files=tuple(files),
             recent_calls=tuple(recent_calls),
@@ -314,7 +314,12 @@ class Recollect:
         if budget is not None:
             allowed = Budget(max(0, budget), allowed.shares)
         query = Query(
-            text, k=_BRIEFED_LIMIT, filter=_for_user(filter, user), phase=chosen, files=tuple(files), explicit=False
+            text,
+            k=_BRIEFED_LIMIT,
+            filter=(filter or Filter()).for_user(user),
+            phase=chosen,
+            files=tuple(files),
+            explicit=False,
         )
         briefing = self.reader.recall(query, budget=allowed, track=track)
         return replace(briefing, text=fence(briefing.hits, nonce=os.urandom(8).hex()))
@@ -333,11 +338,11 @@ class Recollect:
         user: str | None = None,
     ) -> Page:
         """Memories by filter, without a question; `user` as for `recall`."""
-        return self.reader.list(_for_user(filter, user), order=order, limit=limit, skip=skip)
+        return self.reader.list((filter or Filter()).for_user(user), order=order, limit=limit, skip=skip)
 
     def count(self, filter: Filter | None = None, *, user: str | None = None) -> int:
         """How many memories a filter lets through."""
-        return self.reader.count(_for_user(filter, user))
+        return self.reader.count((filter or Filter()).for_user(user))
 
     def why(self, id: str) -> Account:
         """All that is known about how we came to believe something."""
@@ -486,16 +491,6 @@ class Recollect:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _for_user(filter: Filter | None, user: str | None) -> Filter:
-    """The filter as one user asks. A filter that names another user is a contradiction, not a choice."""
-    wanted = filter or Filter()
-    if user is None or user == wanted.user:
-        return wanted
-    if wanted.user is not None:
-        raise InvalidField("user", f"asked for {user!r}, but the filter names {wanted.user!r}")
-    return replace(wanted, user=user)
 
 
 _ROOMS = tuple(name for name, member in vars(Recollect).items() if isinstance(member, cached_property))

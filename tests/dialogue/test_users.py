@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
 import recollect
 from recollect.app import Recollect
-from recollect.core.errors import EntityNotFound, InvalidField, MemoryNotFound, SessionNotFound
+from recollect.core.errors import EntityNotFound, InvalidField, MemoryNotFound, SessionNotFound, UnknownChoice
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
@@ -39,6 +40,10 @@ def everything(memory: Recollect) -> tuple[Memory, ...]:
     return memory.reader.list(every, limit=10_000).memories
 
 
+def spoken_in(memory: Recollect) -> list[str]:
+    return sorted({session.id for user in USERS for session in memory.sessions.list(user=user)})
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_nothing_crosses_between_users_in_any_world(seed: int) -> None:
     chance = random.Random(seed)
@@ -50,11 +55,9 @@ def test_nothing_crosses_between_users_in_any_world(seed: int) -> None:
             message = Message(text, chance.choice(sessions), id=f"m{chance.randint(0, 60)}", user=chance.choice(USERS))
             memory.sessions.capture_all([message])
             if number % 9 == 8:
-                memory.sessions.consolidate(
-                    chance.choice(list({one.id for one in memory.sessions.list(user=ANY_USER)}))
-                )
-        for session in memory.sessions.list(user=ANY_USER):
-            memory.sessions.consolidate(session.id)
+                memory.sessions.consolidate(chance.choice(spoken_in(memory)))
+        for id in spoken_in(memory):
+            memory.sessions.consolidate(id)
         memory.tend()
         known = everything(memory)
         for one in known:
@@ -152,3 +155,57 @@ def test_a_users_tools_do_not_change_what_belongs_to_everybody(memory: Recollect
     assert everything(memory) == (known,)
     owner = {tool.name: tool for tool in memory.sessions.tools()}
     assert owner["confirm_fact"](id=shared.id)["confidence"] == 1.0
+
+
+@pytest.mark.parametrize("user", [ANY_USER, f" {ANY_USER} ", "", "  "])
+def test_everybody_and_nobody_are_no_users_of_the_room(memory: Recollect, user: str) -> None:
+    memory.sessions.capture("I live in Oslo.", session="s", user="ada")
+    sessions = memory.sessions
+    for call in (
+        lambda: sessions.capture("I live in Rome.", session="s", user=user),
+        lambda: sessions.capture_all([Message("I live in Rome.", "s", user=user)]),
+        lambda: sessions.list(user=user),
+        lambda: sessions.get("s", user=user),
+        lambda: sessions.episodes("s", user=user),
+        lambda: sessions.facts(user=user),
+        lambda: sessions.context("Oslo", user=user),
+        lambda: sessions.entities(user=user),
+        lambda: sessions.entity("Oslo", user=user),
+        lambda: sessions.tools(user=user),
+    ):
+        with pytest.raises(InvalidField, match="user"):
+            call()
+    assert len(everything(memory)) == 1
+
+
+def test_a_users_name_is_the_same_however_it_is_padded(memory: Recollect) -> None:
+    memory.sessions.capture("I live in Oslo.", session="s", id="m1", user=" ada")
+    assert not memory.sessions.capture("I live in Oslo.", session="s", id="m1", user="ada ").episodes
+    memory.sessions.consolidate("s")
+    for user in ("ada", " ada "):
+        assert [one.id for one in memory.sessions.list(user=user)] == ["s"]
+        assert len(memory.sessions.episodes("s", user=user)) == len(memory.sessions.facts(user=user)) == 1
+        assert memory.sessions.entity("Oslo", user=user).memories
+        tools = {tool.name: tool for tool in memory.sessions.tools(user=user)}
+        assert tools["memory_stats"]()["kinds"] == {"fact": 1, "episode": 1}
+
+
+def test_facts_are_asked_for_with_the_checks_of_recall(memory: Recollect) -> None:
+    memory.sessions.capture("I live in Oslo.", session="s", user="ada")
+    memory.sessions.consolidate("s")
+    with pytest.raises(UnknownChoice):
+        memory.sessions.facts(filter=Filter(kinds="factt"), user="ada")
+    with pytest.raises(InvalidField, match="the filter names 'bob'"):
+        memory.sessions.facts(filter=Filter(user="bob"), user="ada")
+    assert memory.sessions.facts(filter=Filter(kinds="decision"), user="ada") == ()
+    assert len(memory.sessions.facts(filter=Filter(kinds={"decision", "fact"}), user="ada")) == 1
+
+
+def test_a_session_does_not_tell_when_another_user_spoke(memory: Recollect) -> None:
+    early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+    memory.sessions.capture("I live in Oslo.", session="s", user="ada", at=early)
+    memory.sessions.capture("I live in Rome.", session="t", user="ada", at=datetime(2026, 1, 2, tzinfo=UTC))
+    memory.sessions.capture("I live in Paris.", session="s", user="bob", at=late)
+    assert memory.sessions.get("s", user="ada").last_at == early
+    assert memory.sessions.get("s", user="bob").last_at == late
+    assert [session.id for session in memory.sessions.list(user="ada")] == ["t", "s"]

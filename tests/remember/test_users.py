@@ -186,3 +186,26 @@ def test_an_event_of_another_user_is_not_known(memory: Recollect) -> None:
     with pytest.raises(InvalidField, match="no session is known"):
         memory.recall("heron", around=event.id, user="anna")
     assert memory.recall("bridge", around=event.id, user="ben").hits
+
+
+@pytest.mark.parametrize("user", [ANY_USER, f" {ANY_USER}\n", "", " "])
+def test_everybody_and_nobody_are_no_users(memory: Recollect, user: str) -> None:
+    memory.remember("I like tea.", user="anna")
+    for call in (
+        lambda: memory.remember("I like coffee.", user=user),
+        lambda: memory.remember_all([Draft("I like coffee.", user=user)]),
+        lambda: memory.recall("tea", user=user),
+        lambda: memory.brief("tea", user=user),
+        lambda: memory.list(user=user),
+        lambda: memory.count(user=user),
+    ):
+        with pytest.raises(InvalidField, match="user"):
+            call()
+    assert memory.count(Filter(user=ANY_USER)) == 1
+
+
+def test_a_users_name_is_read_as_it_was_written(memory: Recollect) -> None:
+    id = memory.remember("I like tea.", user=" anna ").id
+    for user in ("anna", " anna", "anna\n"):
+        assert [hit.id for hit in memory.recall("tea", user=user)] == [id]
+        assert memory.count(Filter(user=user)) == memory.count(Filter(user="anna"), user=user) == 1

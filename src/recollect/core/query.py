@@ -13,6 +13,7 @@ from recollect.core.errors import InvalidField
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Phase, Scope, Source, Status, Visibility, choose, share
+from recollect.core.text import clean, require_storable
 
 if TYPE_CHECKING:
     from recollect.core.kinds import Kinds
@@ -26,9 +27,23 @@ DEFAULT_K = 8
 
 
 Texts: TypeAlias = str | Iterable[str]  # one value, or some
-ANY_USER = "*"  # as `Filter.user`: whoever's they are, for the owner's own overview
+ANY_USER = "*"  # as `Filter.user` only: whoever's they are, for the owner's own overview
 _NONE: frozenset[str] = frozenset()
 Word = TypeVar("Word", bound=StrEnum)
+
+
+def read_user(given: str | None) -> str | None:
+    """The name of one user of an assistant in the form it is stored and compared in; nothing when none is named."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise InvalidField("user", f"expected a text, not {type(given).__name__}")
+    name = clean(require_storable(given, "user"))[0].replace("\n", " ")
+    if not name:
+        raise InvalidField("user", "the name is empty; leave it out for what belongs to nobody in particular")
+    if name == ANY_USER:
+        raise InvalidField("user", f"{ANY_USER!r} stands for everybody and is no user; only a Filter may ask for it")
+    return name
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -110,14 +125,21 @@ class Filter:
         put("min_trust", _number(min_trust, "min_trust"))
         put("needs_review", _flag(needs_review, "needs_review"))
         put("pinned", _flag(pinned, "pinned"))
-        if user is not None and not isinstance(user, str):
-            raise InvalidField("user", f"expected a text, not {type(user).__name__}")
-        put("user", user)
+        put("user", user if user == ANY_USER else read_user(user))
 
     def named(self, kinds: Kinds) -> Filter:
         """This filter with every kind by its own name, aliases resolved. A kind nobody knows is an error."""
         names = frozenset(str(kinds.rule(kind).name) for kind in self.kinds)
         return self if names == self.kinds else replace(self, kinds=names)
+
+    def for_user(self, user: str | None) -> Filter:
+        """This filter as one user asks. A filter that names another user is a contradiction, not a choice."""
+        name = read_user(user)
+        if name is None or name == self.user:
+            return self
+        if self.user is not None:
+            raise InvalidField("user", f"asked for {name!r}, but the filter names {self.user!r}")
+        return replace(self, user=name)
 
 
 def _texts(given: Texts, field: str) -> frozenset[str]:

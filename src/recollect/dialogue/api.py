@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from recollect.core.conversations import Session
 from recollect.core.errors import SessionNotFound
 from recollect.core.kinds import Kind
-from recollect.core.query import Briefing, Filter, Query
+from recollect.core.query import Briefing, Filter, Query, read_user
 from recollect.core.records import Memory
 from recollect.core.tokens import ESTIMATE
 from recollect.dialogue.context import CONTEXT_FACTS, CONTEXT_KINDS, DialogueContext
@@ -83,7 +83,8 @@ class Sessions:
 
         total = captured = known = 0
         sessions: set[str] = set()
-        for some in _batches(replace(message, user=user) for message in read_chats(Path(path), format)):
+        name = read_user(user)
+        for some in _batches(replace(message, user=name) for message in read_chats(Path(path), format)):
             results = capture(some, self._room)
             total += len(results)
             captured += sum(bool(result.episodes) for result in results)
@@ -96,10 +97,10 @@ class Sessions:
 
     def list(self, *, limit: int = 50, skip: int = 0, user: str | None = None) -> Sequence[Session]:
         """Sessions in which that user, or nobody in particular, said something; the one spoken in last first."""
-        return self._room.sessions.page(limit=limit, skip=skip, user=user)
+        return self._room.sessions.page(limit=limit, skip=skip, user=read_user(user))
 
     def get(self, id: str, *, user: str | None = None) -> Session:
-        found = self._room.sessions.get(id, user=user)
+        found = self._room.sessions.get(id, user=read_user(user))
         if found is None:
             raise SessionNotFound(id)
         return found
@@ -107,7 +108,7 @@ class Sessions:
     def episodes(self, id: str, *, limit: int = 1_000, user: str | None = None) -> tuple[Memory, ...]:
         """What was said in a session that a user may see, by event time; the last `limit` of it."""
         self.get(id, user=user)
-        return tuple(self._room.sessions.latest(id, limit=limit, user=user))
+        return tuple(self._room.sessions.latest(id, limit=limit, user=read_user(user)))
 
     def facts(
         self,
@@ -118,9 +119,10 @@ class Sessions:
         user: str | None = None,
     ) -> tuple[Memory, ...]:
         """Facts that a user may see, newest first; those drawn from one session when it is named."""
-        asked = replace(filter or Filter(), kinds=frozenset({Kind.FACT}))
-        if user is not None:
-            asked = replace(asked, user=user)
+        asked = self._room.reader.check((filter or Filter()).for_user(user))
+        if asked.kinds and Kind.FACT not in asked.kinds:
+            return ()
+        asked = replace(asked, kinds=frozenset({Kind.FACT}))
         if session is not None:
             asked = replace(asked, sessions=frozenset({session}))
         return self._room.reader.list(asked, limit=limit).memories
@@ -160,13 +162,13 @@ class Sessions:
         self, *, type: str | None = None, limit: int = 50, skip: int = 0, user: str | None = None
     ) -> Sequence[Entity]:
         """Who and what is spoken of in what a user may see, the most mentioned first."""
-        return self._room.entities.page(type=type, limit=limit, skip=skip, user=user)
+        return self._room.entities.page(type=type, limit=limit, skip=skip, user=read_user(user))
 
     def entity(self, name: str, *, type: str | None = None, limit: int = 20, user: str | None = None) -> Profile:
         """All that a user may know of one entity, by name, alias or id."""
         from recollect.dialogue.people import read_profile
 
-        return read_profile(name, self._room, type=type, limit=limit, user=user)
+        return read_profile(name, self._room, type=type, limit=limit, user=read_user(user))
 
     def merge_entities(self, keep: str, other: str, *, why: str = "") -> Entity:
         """Two names for one."""
@@ -214,7 +216,8 @@ class ContextProvider:
         user: str | None = None,
     ) -> Briefing:
         """The block for one prompt: the same facts always stand in the same order, so that prompt caches stay warm."""
-        filter = Filter(kinds=kinds, except_sessions=frozenset({session} if session else ()), user=user)
+        others = frozenset({session} if session else ())
+        filter = Filter(kinds=kinds, except_sessions=others, user=read_user(user))
         found = self._room.reader.recall(Query(prompt, k=k, filter=filter, explicit=False))
         hits = sorted(found.hits, key=lambda hit: (hit.memory.happened_at, hit.id))
         if reflection := self._latest():

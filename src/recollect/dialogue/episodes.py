@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField, Tombstoned
 from recollect.core.ids import MemoryId, whole_ms
+from recollect.core.query import read_user
 from recollect.core.scope import Scope, Source
 from recollect.core.text import clean, require_storable
 from recollect.dialogue.context import PART, ROLE_NAME, SESSION_NAME, DialogueContext
@@ -92,7 +93,7 @@ def _read_message(place: int, message: Message, now: datetime) -> _Said:
     own = own_words(require_storable(message.text, "text"))
     text = clean(own)[0]
     left_out = "" if text else INJECTED if clean(message.text)[0] else EMPTY
-    told = replace(message, text=text, session=session, role=role, at=at)
+    told = replace(message, text=text, session=session, role=role, at=at, user=read_user(message.user))
     return _Said(place, told, at, _key(told, given=message), _parts(text), left_out)
 
 

@@ -17,7 +17,7 @@ from recollect.core.conversations import Session
 from recollect.core.drafts import Draft
 from recollect.core.errors import InvalidField, MemoryNotFound, SessionNotFound
 from recollect.core.kinds import Kind
-from recollect.core.query import Filter, Hit, Query
+from recollect.core.query import Filter, Hit, Query, read_user
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Source
 from recollect.dialogue.context import FACTS_A_PAGE, LOST, PAGE, DialogueContext
@@ -56,7 +56,7 @@ class Tool:
 
 def agent_tools(room: Callable[[], DialogueContext], *, user: str | None = None) -> tuple[Tool, ...]:
     """The tools of an assistant, for one of its users. The room is asked for when one is called, not before."""
-    tools = _AgentTools(room, user)
+    tools = _AgentTools(room, read_user(user))
     return (
         Tool(
             "search_memory",

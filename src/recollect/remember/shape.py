@@ -18,6 +18,7 @@ from recollect.core.ids import whole_ms
 from recollect.core.kinds import Kind, KindRule, Kinds
 from recollect.core.payloads import Payload, parse_payload
 from recollect.core.ports import Identity
+from recollect.core.query import read_user
 from recollect.core.records import CITATION_LIMIT, Memory
 from recollect.core.scope import Source, Status, choose, share
 from recollect.core.text import clean, excerpt, fingerprint, require_storable
@@ -62,6 +63,7 @@ def shape(
     values["needs_review"] = draft.needs_review or source is Source.OBSERVER_INFERRED
     values["decay"] = _decay(draft, rule, source)
     values["payload"] = _payload(draft.payload, rule)
+    values["user"] = read_user(values["user"])
     if draft.session:
         values["provenance"] = _labels([*draft.provenance, draft.session], "provenance")
     if values["files"]:

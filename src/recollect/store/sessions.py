@@ -13,12 +13,19 @@ from recollect.store.filters import SEEN
 from recollect.store.memories import M_NAMES, Memories
 from recollect.store.port import Engine, Params, Row
 
-_NAMES = "s.id, s.project, s.seen_at, s.last_at, s.cursor, s.queued_at, s.consolidated_at"
+_STATE = "s.cursor, s.queued_at, s.consolidated_at"
 _SAID = "m.project = s.project and m.session = s.id and m.ordinal is not null"
-_COUNTED = f"{_NAMES}, (select count(*) from memories m where {_SAID})"
-# What one user may see: sessions in which something was said that is theirs or nobody's, and so many episodes of it.
+_COUNTED = f"s.id, s.project, s.seen_at, s.last_at, {_STATE}, (select count(*) from memories m where {_SAID})"
+# What one user may see: sessions in which something was said that is theirs or nobody's, and when and how often it was.
 _SEEN = f"({SEEN} or :user = '{ANY_USER}')"
-_COUNTED_SEEN = f"{_NAMES}, (select count(*) from memories m where {_SAID} and {_SEEN})"
+_OF_SEEN = f"from memories m where {_SAID} and {SEEN}"
+_SEEN_AT = (
+    f"case when :user = '{ANY_USER}' then s.seen_at else coalesce((select min(m.created_at) {_OF_SEEN}), s.seen_at) end"
+)
+_LAST_AT = f"""case when :user = '{ANY_USER}' then s.last_at
+    else coalesce((select max(coalesce(m.event_at, m.created_at)) {_OF_SEEN}), s.last_at) end"""
+_COUNTED_SEEN = f"""s.id, s.project, {_SEEN_AT}, {_LAST_AT} as last_said, {_STATE},
+    (select count(*) from memories m where {_SAID} and {_SEEN})"""
 _SHOWN = f"""
     (exists (select 1 from memories m where {_SAID} and {_SEEN}) or not exists (select 1 from memories m where {_SAID}))
 """
@@ -63,7 +70,7 @@ class Sessions:
 
     _PAGE = f"""
         select {_COUNTED_SEEN} from sessions s where s.project = :project and {_SHOWN}
-         order by s.last_at desc, s.id limit :limit offset :skip
+         order by last_said desc, s.id limit :limit offset :skip
     """
 
     def page(self, *, limit: int, skip: int = 0, user: str | None = ANY_USER) -> list[Session]:

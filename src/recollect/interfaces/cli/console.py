@@ -152,7 +152,7 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def filter_from(args: argparse.Namespace, *, everyone: str | None = None) -> Filter:
-    from recollect.core.query import Filter
+    from recollect.core.query import Filter, read_user
 
     statuses = (
         frozenset(Status) if "any" in args.status else frozenset(choose(Status, s, "status") for s in args.status)
@@ -177,7 +177,7 @@ def filter_from(args: argparse.Namespace, *, everyone: str | None = None) -> Fil
         needs_review=args.needs_review,
         pinned=args.pinned,
         as_of=parse_moment(args.as_of, "as-of"),
-        user=args.user or everyone,
+        user=everyone if args.user is None else read_user(args.user),
     )
 
 
