@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.core.errors import MemoryClosed, NothingToUndo
 from recollect.core.fields import EDITABLE
@@ -61,18 +61,17 @@ class Unset(Enum):
 UNSET: Final = Unset.UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class Rooms:
-    """How each room is made, from the composition root. None is made before it is asked for."""
+class Rooms(Protocol):
+    """How each room is made, by the composition root. None is made before it is asked for."""
 
-    docs: Callable[[], Docs]
-    code: Callable[[], Code]
-    dialogue: Callable[[], DialogueContext]
-    observer: Callable[[], Observer]
-    agent_context: Callable[[Observer], AgentContext]
-    injections: Callable[[], InjectionIngest]
-    chats: Callable[[], Chats]
-    chores: Callable[[Observer], Sequence[Chore]]
+    def docs(self) -> Docs: ...
+    def code(self) -> Code: ...
+    def dialogue(self) -> DialogueContext: ...
+    def observer(self) -> Observer: ...
+    def injections(self) -> InjectionIngest: ...
+    def agent_context(self, observer: Observer) -> AgentContext: ...
+    def chats(self) -> Chats: ...
+    def chores(self, observer: Observer) -> Sequence[Chore]: ...
 
 
 class Recollect:

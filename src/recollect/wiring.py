@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.app import Recollect, Rooms
+from recollect.app import Recollect
 from recollect.config import Settings, load_settings
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from recollect.agent.chat import Chats
     from recollect.agent.context import AgentContext
     from recollect.agent.ingest import InjectionIngest
-    from recollect.agent.methodology import Methodology
     from recollect.code.api import Code
     from recollect.core.drafts import Draft
     from recollect.core.ports import Chore
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.models.port import LanguageModel, Model
     from recollect.observer.api import Observer
     from recollect.recall.channels.dense import DenseChannel
+    from recollect.store.meta import Meta
 
 MEMORY = ":memory:"
 PERSONAL = ":personal:"
@@ -108,98 +108,172 @@ def open(
         vectors=None if embedder is None else _vector_maker(store, embedder),
     )
     reader = Reader(stores, context, clock=clock, follow_up=writer.follow_recall)
-    return Recollect(stores, reader, writer, _rooms(stores, reader, writer, context, chosen, file, embedder, model))
+    rooms = WiredRooms(store, reader, writer, chosen, file=file, embedder=embedder, model=model)
+    return Recollect(stores, reader, writer, rooms)
 
 
-def _rooms(
-    stores: StorePair,
-    reader: Reader,
-    writer: Writer,
-    context: Callable[[], RetrievalContext],
-    settings: Settings,
-    file: Path | None,
-    embedder: Embedder | None,
-    model: LanguageModel | None,
-) -> Rooms:
-    """How each room is made. Nothing is imported before a room is asked for."""
-    store, clock = stores.project, writer.clock
-    governed = _governed(store, settings, clock, model)
-    root = None if file is None or file.parent.name != FOLDER else file.parent.parent
+class WiredRooms:
+    """Makes each room with the Reader, the Writer and its own tables. Nothing of a room is imported before it is asked
+    for."""
 
-    def model_for(feature: str) -> Callable[[], LanguageModel] | None:
-        return None if governed is None else partial(governed, feature, None)
+    def __init__(
+        self,
+        store: Store,
+        reader: Reader,
+        writer: Writer,
+        settings: Settings,
+        *,
+        file: Path | None,
+        embedder: Embedder | None,
+        model: LanguageModel | None,
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._writer = writer
+        self._settings = settings
+        self._root = None if file is None or file.parent.name != FOLDER else file.parent.parent
+        self._embedder = embedder
+        self._model = _governed(store, settings, writer.clock, model)
 
-    def docs() -> Docs:
+    def docs(self) -> Docs:
         from recollect.documents.api import Docs
         from recollect.documents.context import DocumentsContext
-        from recollect.store.meta import Meta
 
-        room = DocumentsContext(reader, writer, store.documents, Meta(store.engine, store.project))
-        return Docs(room, folder=store.engine.folder, settings=settings.documents, model=model_for("documents"))
-
-    def code() -> Code:
-        from recollect.code.api import Code
-        from recollect.store.meta import Meta
-
-        return Code(
-            store.graph, reader, writer, meta=Meta(store.engine, store.project), root=root, model=model_for("code")
+        store, settings = self._store, self._settings
+        context = DocumentsContext(self._reader, self._writer, store.documents, self._meta())
+        return Docs(
+            context, folder=store.engine.folder, settings=settings.documents, model=self._model_for("documents")
         )
 
-    def dialogue() -> DialogueContext:
+    def code(self) -> Code:
+        from recollect.code.api import Code
+
+        return Code(
+            self._store.graph,
+            self._reader,
+            self._writer,
+            meta=self._meta(),
+            root=self._root,
+            model=self._model_for("code"),
+        )
+
+    def dialogue(self) -> DialogueContext:
         from recollect.dialogue.context import DialogueContext
         from recollect.entities.finders import Pipeline
 
-        finders = Pipeline(_finders(settings.names, governed))
-        return DialogueContext(reader, writer, store.sessions, store.entities, finders=finders, model=governed)
+        return DialogueContext(
+            self._reader,
+            self._writer,
+            self._store.sessions,
+            self._store.entities,
+            finders=Pipeline(_finders(self._settings.names, self._model)),
+            model=self._model,
+        )
 
-    def injections() -> InjectionIngest:
-        from recollect.agent.ingest import InjectionIngest
-        from recollect.store.meta import Meta
-
-        folder = None if store.engine.folder is None else os.fspath(store.engine.folder)
-        return InjectionIngest(writer, store.injections, Meta(store.engine, store.project), folder)
-
-    def observer() -> Observer:
+    def observer(self) -> Observer:
         from recollect.observer.api import Observer
         from recollect.observer.context import ObserverContext, Snapshots
 
+        store = self._store
         own = store.project == store.file_project  # a hook reads the project its store belongs to
         context = ObserverContext(
-            reader,
-            writer,
+            self._reader,
+            self._writer,
             store.observed,
             snapshots=Snapshots(store.meta, store.set_meta) if own else None,
             project_files=lambda: list(store.graph.files()) if store.has_code() else (),
             cochanged=store.graph.cochanged,
-            model=governed,
+            model=self._model,
         )
-        return Observer(context, folder=store.engine.folder, ingest=injections().ingest)
+        return Observer(context, folder=store.engine.folder, ingest=self.injections().ingest)
 
-    def agent_context(observer: Observer) -> AgentContext:
+    def injections(self) -> InjectionIngest:
+        from recollect.agent.ingest import InjectionIngest
+
+        folder = self._store.engine.folder
+        return InjectionIngest(
+            self._writer, self._store.injections, self._meta(), None if folder is None else os.fspath(folder)
+        )
+
+    def agent_context(self, observer: Observer) -> AgentContext:
         from recollect.agent.context import AgentContext
+        from recollect.registry import methodology
         from recollect.store.codec import to_ms
         from recollect.store.sqlite.hook_reader import HookReader
 
+        engine, writer = self._store.engine, self._writer
         return AgentContext(
-            reader,
+            self._reader,
             writer,
-            injections(),
-            hook_reader=lambda: HookReader(store.engine.rows, store.engine.keywords.tokens, now=to_ms(writer.now())),
-            methodology=_methodology(settings.methodology),
-            root=root,
+            self.injections(),
+            hook_reader=lambda: HookReader(engine.rows, engine.keywords.tokens, now=to_ms(writer.now())),
+            methodology=methodology(self._settings.methodology),
+            root=self._root,
             observer=observer,
         )
 
-    return Rooms(
-        docs=docs,
-        code=code,
-        dialogue=dialogue,
-        observer=observer,
-        agent_context=agent_context,
-        injections=injections,
-        chats=lambda: _chats(store, reader, writer, dialogue(), settings, embedder, model),
-        chores=lambda observer: _chores(store, writer, dialogue(), injections(), embedder, observer.chores()),
-    )
+    def chats(self) -> Chats:
+        """Conversations with any provider and any model that can be named."""
+        from recollect.agent.chat import Chats
+        from recollect.agent.providers import ProviderContext
+        from recollect.registry import provider, providers
+
+        store, settings = self._store, self._settings
+        context = ProviderContext(
+            self._reader,
+            self._writer,
+            store.turns,
+            store.working,
+            store.sessions,
+            self.dialogue(),
+            embed_waiting=None if self._embedder is None else partial(self._embed_waiting, self._embedder),
+            options={"semantic_recall": settings.semantic_recall},
+        )
+        return Chats(context, provider=provider, offers=providers, model=self._model_named, default=settings.memory)
+
+    def chores(self, observer: Observer) -> list[Chore]:
+        """Every chore there is, in the order they run."""
+        from recollect.agent.ingest import SettleChore
+        from recollect.dialogue.consolidate import ConsolidateChore
+        from recollect.dialogue.people import EnrichChore
+        from recollect.dialogue.reflect import ReflectChore
+        from recollect.tend.expiry import EvictChore, PruneChore
+
+        store, clock, dialogue = self._store, self._writer.clock, self.dialogue()
+        chores: list[Chore] = [
+            EnrichChore(dialogue),
+            ConsolidateChore(dialogue),
+            ReflectChore(dialogue),
+            *observer.chores(),
+            PruneChore(store, clock, self._writer.identity),
+            EvictChore(store, clock),
+            SettleChore(self.injections()),
+        ]
+        if self._embedder is not None:
+            from recollect.tend.vectors import VectorChore
+
+            chores.append(VectorChore(store, self._embedder, clock))
+        return chores
+
+    def _meta(self) -> Meta:
+        from recollect.store.meta import Meta
+
+        return Meta(self._store.engine, self._store.project)
+
+    def _model_for(self, feature: str) -> Callable[[], LanguageModel] | None:
+        """The configured language model, on the budget of one feature."""
+        return None if self._model is None else partial(self._model, feature, None)
+
+    def _model_named(self, setting: str | None) -> Model | None:
+        """The model a chat names, on the same budget; without a name the configured one."""
+        if setting is None:
+            return self._model
+        return _governed(self._store, replace(self._settings, model=setting), self._writer.clock, None)
+
+    def _embed_waiting(self, embedder: Embedder, limit: int) -> None:
+        from recollect.tend.vectors import follow
+
+        follow(self._store, embedder, now=self._writer.now(), most=limit)
 
 
 def _live_context(
@@ -270,12 +344,6 @@ def _vector_maker(store: Store, embedder: Embedder) -> VectorMaker:
     return VectorsAtOnce(store, embedder)
 
 
-def _methodology(name: str) -> Methodology:
-    from recollect.registry import methodology
-
-    return methodology(name)
-
-
 def _see_names(store: Store, context: RetrievalContext) -> RetrievalContext:
     """Recall by the names of people and things."""
     from recollect.recall.channels.entity import EntityChannel
@@ -304,51 +372,6 @@ def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
         co_change=context.co_change or CodeCoChange(store.graph),
         anchors=CodeAnchors(store.graph),
         volatility=CodeVolatility(store.graph),
-    )
-
-
-def _chats(
-    store: Store,
-    reader: Reader,
-    writer: Writer,
-    dialogue: DialogueContext,
-    settings: Settings,
-    embedder: Embedder | None,
-    model: LanguageModel | None,
-) -> Chats:
-    """Conversations with any provider and any model that can be named."""
-    from recollect.agent.chat import Chats
-    from recollect.agent.providers import ProviderContext
-    from recollect.registry import provider, providers
-
-    def asked(setting: str | None) -> Model | None:
-        """The model a chat names, on the same budget; without a name the configured one."""
-        if setting is None:
-            return _governed(store, settings, writer.clock, model)
-        return _governed(store, replace(settings, model=setting), writer.clock, None)
-
-    def embed_waiting(limit: int) -> None:
-        from recollect.tend.vectors import follow
-
-        if embedder is not None:
-            follow(store, embedder, now=writer.now(), most=limit)
-
-    context = ProviderContext(
-        reader,
-        writer,
-        store.turns,
-        store.working,
-        store.sessions,
-        dialogue,
-        embed_waiting=None if embedder is None else embed_waiting,
-        options={"semantic_recall": settings.semantic_recall},
-    )
-    return Chats(
-        context,
-        provider=provider,
-        offers=providers,
-        model=asked,
-        default=settings.memory,
     )
 
 
@@ -384,37 +407,6 @@ def _finders(setting: str, model: Model | None) -> dict[str, Finder]:
 
         found["llm"] = ModelFinder(model("enrichment", None))
     return found
-
-
-def _chores(
-    store: Store,
-    writer: Writer,
-    room: DialogueContext,
-    injections: InjectionIngest,
-    embedder: Embedder | None,
-    observed: list[Chore],
-) -> list[Chore]:
-    """Every chore there is, in the order they run."""
-    from recollect.agent.ingest import SettleChore
-    from recollect.dialogue.consolidate import ConsolidateChore
-    from recollect.dialogue.people import EnrichChore
-    from recollect.dialogue.reflect import ReflectChore
-    from recollect.tend.expiry import EvictChore, PruneChore
-
-    chores: list[Chore] = [
-        EnrichChore(room),
-        ConsolidateChore(room),
-        ReflectChore(room),
-        *observed,
-        PruneChore(store, writer.clock, writer.identity),
-        EvictChore(store, writer.clock),
-        SettleChore(injections),
-    ]
-    if embedder is not None:
-        from recollect.tend.vectors import VectorChore
-
-        chores.append(VectorChore(store, embedder, writer.clock))
-    return chores
 
 
 def _embedder(setting: str, store: Store, clock: Clock) -> tuple[Embedder | None, tuple[str, ...]]:
