@@ -9,7 +9,8 @@ import recollect
 
 SOURCE = Path(recollect.__file__).parent
 WRITES = re.compile(
-    r"(?:memories\.(?:add|update|delete)|links\.(?:put|remove|forget)|tombstones\.(?:put|lift)|log\.append)\("
+    r"(?:memories\.(?:add|update|delete)|links\.(?:put|remove|forget)|tombstones\.(?:put|lift)"
+    r"|entities\.(?:put|drop_unmentioned)|log\.append)\("
 )
 # Who may, and why that is safe.
 ALLOWED = {

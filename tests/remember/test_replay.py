@@ -1,23 +1,27 @@
-"""The log can be replayed: an empty store filled from it holds the same memories, links and tombstones."""
+"""The log can be replayed: an empty store filled from it holds the same memories, links, tombstones, entities and
+sessions."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollect
 from recollect import Draft, Filter, Status
 from recollect.app import Recollect
-from recollect.core.errors import RecollectError
+from recollect.core.errors import NothingToUndo, RecollectError
 from recollect.core.fields import FIELDS
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
 from recollect.core.query import ANY_USER
 from recollect.core.records import Memory, Span
+from recollect.dialogue.people import describe_entity
 from recollect.remember.forget import redact_stored
 from recollect.remember.passages import DocumentChunks, drop_passages, replace_passages
 from recollect.remember.replay import rebuild
@@ -34,10 +38,22 @@ TEXTS = (
 )
 DOCUMENTS = ("guide", "notes")
 PASSAGES = ("Install it with pip.", "Run the tests.", "Ask Alice.", "Deploy on Monday.")
+SAID = (
+    "Anna Karlsson works at Volvo in Gothenburg.",
+    "Bob Stone moved to Berlin with @anna.",
+    "My sister is Greta Holm, and she lives in Oslo.",
+    "Anna Karlsson met Bob Stone at Volvo.",
+)
 ACTS = (
     "remember", "batch", "edit", "reword", "confirm", "reject", "dispute", "pin", "correct", "supersede", "relate",
-    "relate_file", "forget", "undo", "undo_id", "recall", "index", "drop", "redact", "again",
+    "relate_file", "forget", "undo", "undo_id", "recall", "index", "drop", "redact", "again", "capture", "capture",
+    "describe", "merge_entities", "split_entity", "tend", "redate",
 )  # fmt: skip
+# How far a session was consolidated is work that `tend` does again, and one of which nothing is left is gone.
+SESSIONS = """
+    select s.project, s.id, s.seen_at, s.last_at from sessions s where exists
+        (select 1 from memories m where m.project = s.project and m.session = s.id and m.kind = 'episode') order by 1, 2
+"""
 STEPS = st.lists(
     st.tuples(st.sampled_from(ACTS), st.integers(0, 50), st.integers(0, 50), st.sampled_from([None, "anna"])),
     max_size=25,
@@ -82,10 +98,19 @@ def take(memory: Recollect, act: str, one: int, two: int, user: str | None) -> N
             memory.recall(text, filter=Filter(user=user))
         case "undo":
             memory.undo()
+        case "capture":
+            at = datetime(2026, 2, 1 + one % 20, tzinfo=UTC) if one % 3 else None
+            memory.sessions.capture(SAID[one % len(SAID)], session=f"s{two % 3}", at=at, user=user)
+        case "describe" | "merge_entities" | "split_entity":
+            work_on_entities(memory, act, one, two)
+        case "tend":
+            memory.sessions.consolidate()
         case _ if a is None or b is None:
             pass
         case "edit":
             memory.edit(a.id, tags=[f"t{two}"], valid_until=datetime(2027, 1, 1, tzinfo=UTC), attributes={"n": [two]})
+        case "redate":
+            memory.edit(a.id, event_at=datetime(2026, 1, 1 + two % 28, tzinfo=UTC))
         case "reword":
             memory.edit(a.id, content=f"{a.content} Reworded {two}.")
         case "correct":
@@ -108,6 +133,21 @@ def take(memory: Recollect, act: str, one: int, two: int, user: str | None) -> N
             getattr(memory, act)(a.id)
 
 
+def work_on_entities(memory: Recollect, act: str, one: int, two: int) -> None:
+    known = sorted(
+        memory.sessions.entities(limit=100, user=ANY_USER), key=lambda entity: (entity.created_at, entity.name)
+    )
+    if not known:
+        return
+    a, b = known[one % len(known)], known[two % len(known)]
+    if act == "describe":
+        describe_entity(a.id, f"Number {two}.", memory.dialogue)
+    elif act == "merge_entities":
+        memory.sessions.merge_entities(a.id, b.id)
+    elif a.aliases:
+        memory.sessions.split_entity(a.id, a.aliases[two % len(a.aliases)])
+
+
 def rows(store: Store) -> tuple[Any, ...]:
     usage = {field.name: 0 for field in FIELDS if field.usage}
 
@@ -117,7 +157,9 @@ def rows(store: Store) -> tuple[Any, ...]:
     memories = {memory.id: settled(memory) for page in store.memories.every() for memory in page.memories}
     links = store.engine.rows("select * from links order by 1, 2, 3, 4")
     tombstones = store.engine.rows("select * from tombstones order by 1, 2")
-    return memories, links, tombstones
+    entities = [store.engine.rows(f"select * from {table} order by 1, 2, 3") for table in ("entities", "entity_names")]
+    sessions = store.engine.rows(SESSIONS)
+    return memories, links, tombstones, entities, sessions
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -143,6 +185,52 @@ def test_a_forgotten_text_is_neither_in_the_log_nor_in_what_is_rebuilt_from_it(m
     assert not any("Zanzibar" in body for body in bodies)
     fresh = open_store(None, Kinds(), project="test")
     assert list(rebuild(memory.store, fresh).memories) == [kept]
+
+
+def test_entities_and_sessions_are_rebuilt_and_tend_adds_nothing_to_them(memory: Recollect, tmp_path: Path) -> None:
+    talk = memory.sessions
+    talk.capture("Anna Karlsson works at Volvo in Gothenburg.", session="monday")
+    talk.capture("My sister is Greta Holm. I live in Oslo.", session="monday")
+    talk.consolidate("monday")
+    talk.merge_entities("Volvo", "Gothenburg")
+    describe_entity("Anna Karlsson", "An engineer.", memory.dialogue)
+    fresh = open_store(tmp_path / "fresh.db", Kinds(), project="test")
+    rebuild(memory.store, fresh)
+    assert rows(fresh) == rows(memory.store)
+    assert fresh.entities.page(limit=100) == memory.store.entities.page(limit=100)
+    fresh.close()
+    with recollect.open(tmp_path / "fresh.db", project="test") as rebuilt:
+        before = {entry.id for entry in rebuilt.list(EVERYTHING, limit=1000).memories}
+        assert rebuilt.sessions.get("monday").state == "open"
+        rebuilt.sessions.consolidate("monday")
+        assert rebuilt.sessions.get("monday").state == "consolidated"
+        assert {entry.id for entry in rebuilt.list(EVERYTHING, limit=1000).memories} == before
+
+
+def test_a_name_nobody_mentions_any_more_is_neither_in_the_log_nor_rebuilt(memory: Recollect) -> None:
+    talk = memory.sessions
+    (gone,) = talk.capture("Zanna Quist works at Volvo.", session="monday").episodes
+    talk.capture("Bob Stone works at Volvo.", session="monday")
+    memory.forget(gone)
+    bodies = [row[0] or "" for row in memory.store.engine.rows("select body from log")]
+    assert not any("Quist" in body for body in bodies)
+    fresh = open_store(None, Kinds(), project="test")
+    rebuild(memory.store, fresh)
+    assert rows(fresh) == rows(memory.store)
+    assert {entity.name for entity in fresh.entities.page(limit=100)} == {"Bob Stone", "Volvo"}
+    fresh.close()
+
+
+def test_what_the_log_says_of_entities_is_neither_shown_nor_undone(memory: Recollect) -> None:
+    (said,) = memory.sessions.capture("Anna Karlsson works at Volvo in Gothenburg.", session="monday").episodes
+    assert [entry.change.action for entry in memory.history()] == ["add"]
+    assert memory.undo().memories == (said,)
+    with pytest.raises(NothingToUndo):
+        memory.undo()
+    fresh = open_store(None, Kinds(), project="test")
+    rebuild(memory.store, fresh)
+    assert rows(fresh) == rows(memory.store)
+    fresh.close()
 
 
 def test_a_forgotten_passage_leaves_the_others_of_its_document_in_the_log(memory: Recollect) -> None:

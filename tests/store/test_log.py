@@ -155,6 +155,21 @@ def test_an_older_store_can_be_rebuilt_from_its_log(old: Path) -> None:
         fresh.close()
 
 
+def test_the_entities_and_sessions_of_an_older_store_can_be_rebuilt_from_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(gzip.decompress((OLD_STORE.parent / "fixtures" / "schema_10.db.gz").read_bytes()))
+    with recollect.open(path) as memory:
+        fresh = open_store(None, Kinds(), project="old")
+        rebuild(memory.store, fresh)
+        for sql in (
+            "select * from entities order by id",
+            "select * from entity_names order by 1, 2, 3",
+            "select project, id from sessions order by 1, 2",
+        ):
+            assert fresh.engine.rows(sql) == memory.store.engine.rows(sql) != []
+        fresh.close()
+
+
 def test_the_history_of_an_older_store_reads_in_fields(old: Path) -> None:
     with recollect.open(old) as memory:
         edited = [entry.change for entry in memory.history(limit=1000) if entry.change.action == "edit"]

@@ -33,6 +33,7 @@ Action: TypeAlias = Literal[
     "expire",
     "prune",
     "tend",
+    "find_entity",
     "merge_entity",
     "split_entity",
     "forget",
@@ -49,8 +50,8 @@ About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", 
 
 # What happens by itself: a person who takes back their last change does not mean these.
 QUIET: tuple[Action, ...] = (
-    "reinforce", "annotate", "expire", "prune", "tend", "merge_entity", "split_entity", "migrate", "salvage",
-    "restore", "repair", "index", "snapshot",
+    "reinforce", "annotate", "expire", "prune", "tend", "find_entity", "merge_entity", "split_entity", "migrate",
+    "salvage", "restore", "repair", "index", "snapshot",
 )  # fmt: skip
 
 GENESIS = "0" * 64  # what the first entry is chained to

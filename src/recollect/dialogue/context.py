@@ -67,5 +67,10 @@ class DialogueContext:
         """The entities of each text's mentions. Runs inside a transaction."""
         writer = self.writer
         return link_entities(
-            mentions, self.entities, project=writer.project, now=writer.now(), identity=writer.identity
+            mentions,
+            self.entities,
+            put=lambda found: writer.put_entities("find_entity", found),
+            project=writer.project,
+            now=writer.now(),
+            identity=writer.identity,
         )

@@ -125,9 +125,9 @@ def _keep(said: Sequence[_Said], room: DialogueContext, now: datetime) -> list[C
         linked = room.link([mentions for one in fresh for mentions in found[one.place]])
         drafts = [draft for one in fresh for draft in _drafts(one)]
         receipts = room.writer.remember([_with(draft, ids) for draft, ids in zip(drafts, linked, strict=True)])
-        _register(fresh, room, now)
-    kept = iter(receipts)
-    taken = {one.place: [next(kept) for _ in one.parts] for one in fresh}
+        kept = iter(receipts)
+        taken = {one.place: [next(kept) for _ in one.parts] for one in fresh}
+        _register(fresh, taken, room, now)
     return [_captured(one, taken.get(one.place)) for one in said]
 
 
@@ -173,11 +173,15 @@ def _with(draft: Draft, entities: tuple[str, ...]) -> Draft:
     return replace(draft, entities=entities) if entities else draft
 
 
-def _register(fresh: Sequence[_Said], room: DialogueContext, now: datetime) -> None:
-    """Sessions are known with their first message; a new one queues the open ones before it."""
+def _register(
+    fresh: Sequence[_Said], taken: Mapping[int, Sequence[Receipt]], room: DialogueContext, now: datetime
+) -> None:
+    """Sessions are known with their first message; a new one queues the open ones before it. Their times are those of
+    their episodes, so that they can be told from them again."""
     for session in dict.fromkeys(one.message.session for one in fresh):
-        last = max(one.at for one in fresh if one.message.session == session)
-        if room.sessions.touch(session, seen=now, last=last):
+        here = [one for one in fresh if one.message.session == session]
+        seen = min(receipt.memory.created_at for one in here for receipt in taken[one.place])
+        if room.sessions.touch(session, seen=seen, last=max(one.at for one in here)):
             room.sessions.queue_others(session, at=now)
 
 

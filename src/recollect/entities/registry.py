@@ -6,7 +6,7 @@ known type replaces an unknown one. Nothing is merged on likeness: that is for p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from recollect.core.entities import NAME_LIMIT, Entity, EntityId, EntityType, Mention, entity_key
@@ -17,16 +17,24 @@ _MAX_ENTITIES = 64  # entities of one memory; a text that names more is a list
 
 
 def link_entities(
-    texts: Sequence[Sequence[Mention]], entities: Entities, *, project: str, now: datetime, identity: Identity
+    texts: Sequence[Sequence[Mention]],
+    entities: Entities,
+    *,
+    put: Callable[[Sequence[Entity]], None],
+    project: str,
+    now: datetime,
+    identity: Identity,
 ) -> list[tuple[EntityId, ...]]:
-    """The entities of each text's mentions, made where nobody goes by that name. Runs inside a write."""
+    """The entities of each text's mentions, made where nobody goes by that name; `put` writes those that are new or
+    better known. Runs inside a write."""
     keyed = [_keyed(mentions) for mentions in texts]
     keys = sorted({key for named in keyed for key in named})
     if not keys:
         return [() for _ in texts]
     registry = _Registry(project, entities.named(keys), now, identity)
     linked = [tuple(dict.fromkeys(registry.entity(key, one) for key, one in named.items())) for named in keyed]
-    entities.put(list(registry.changed.values()))
+    if registry.changed:
+        put(list(registry.changed.values()))
     return linked
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.fields import FIELDS
 from recollect.core.forms import changed, entity_json, iso, link_json, whole
+from recollect.core.kinds import Kind
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
 from recollect.store.store import Store
@@ -66,6 +67,8 @@ class Changes:
     def update(self, action: Action, before: Memory, after: Memory, why: str = "") -> None:
         """Replace a memory by what it became."""
         self._store.memories.update(before, after)
+        if (before.kind, before.event_at) != (after.kind, after.event_at):
+            self._settle_session(before, after)
         self.updated(action, before, after, why)
 
     def updated(self, action: Action, before: Memory, after: Memory, why: str = "") -> None:
@@ -90,8 +93,7 @@ class Changes:
 
     def remove(self, action: Action, memory: Memory, why: str = "", *, erase: bool = False) -> None:
         """Delete a memory with its links; when `erase`, with all that the log says of it."""
-        self._store.memories.delete(memory)
-        self._store.links.forget(memory.id)
+        self._delete(memory)
         if erase:
             self._store.log.erase_bodies(memory.id)
             self._erase_words(memory)
@@ -108,8 +110,7 @@ class Changes:
     ) -> None:
         """Change and delete the passages of one document, and tell it in one entry; the caller inserts the new ones."""
         for memory in gone:
-            self._store.memories.delete(memory)
-            self._store.links.forget(memory.id)
+            self._delete(memory)
         for before, after in moved:
             self._store.memories.update(before, after)
         if not (new or moved or gone):
@@ -121,6 +122,17 @@ class Changes:
         }
         replay = {name: value for name, value in told.items() if value}
         self.note(action, document, document, after=counts, about="passages", replay=replay)
+
+    def _delete(self, memory: Memory) -> None:
+        self._store.memories.delete(memory)
+        self._store.links.forget(memory.id)
+        self._settle_session(memory)
+
+    def _settle_session(self, *memories: Memory) -> None:
+        """Sessions are not logged: what is known of one follows from the episodes it has."""
+        for session in {memory.session for memory in memories if memory.kind == Kind.EPISODE}:
+            if session is not None:
+                self._store.sessions.settle(session)
 
     def _erase_words(self, memory: Memory) -> None:
         """A passage is told of in the entries of its document, too."""
@@ -144,18 +156,16 @@ class Changes:
         self.note(action, link.source, before=link_json(link), about="link")
 
     def put_entities(self, action: Action, entities: Sequence[Entity]) -> None:
-        """Add entities that people worked on, or replace what is known of them."""
-        known = {entity.id: entity for entity in self._store.entities.group([entity.id for entity in entities])}
+        """Add entities, or replace what is known of them. Each is told whole: what it was, its last entry says."""
         for entity in entities:
-            before = entity_json(known[entity.id]) if entity.id in known else None
-            self.note(action, entity.id, before=before, after=entity_json(entity), about="entity")
+            self.note(action, entity.id, after=entity_json(entity), about="entity")
         self._store.entities.put(entities)
 
     def drop_unmentioned(self, action: Action, entities: Sequence[str]) -> None:
         """Remove entities that nothing mentions any more: a forgotten name must not linger, in the log neither."""
         for id in self._store.entities.drop_unmentioned(entities):
-            if self._store.log.erase_bodies(id):
-                self.note(action, id, about="entity")
+            self._store.log.erase_bodies(id)
+            self.note(action, id, about="entity")
 
     def bury(self, action: Action, key: str, reason: str, *, at: datetime | None = None) -> None:
         """Put a tombstone on a statement."""

@@ -1,8 +1,9 @@
 """Replaying the log: what an empty store must hold to be what the entries say.
 
-Memories, links and tombstones come out as they were, but for how often and when a memory was read: being read is no
-change, and is logged only along with one. Entities come out as far as people worked on them: those that were only found
-in texts are found there again. What was forgotten is gone, and entries whose bodies were erased say nothing.
+Memories, links, tombstones and entities come out as they were, but for how often and when a memory was read: being read
+is no change, and is logged only along with one. Sessions are told from their episodes; how far each was consolidated is
+not, and `tend` draws their facts once more, which adds nothing that is known or was forgotten. What was forgotten is
+gone, and entries whose bodies were erased say nothing.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ def rebuild(source: Store, target: Store) -> Rebuilt:
         for (project, key), (reason, at) in rows.tombstones.items():
             Tombstones(target.engine, project).put(key, reason=reason, at=at)
         target.entities.put(list(rows.entities.values()))
+        target.sessions.adopt()
     return rows
 
 

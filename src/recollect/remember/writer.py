@@ -235,11 +235,12 @@ class Writer:
         action: Action,
         entities: Sequence[Entity],
         *,
-        why: str,
+        why: str = "",
         before: Mapping[str, Any] | None = None,
         after: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write entities that people worked on to their table and the log, with a note of what they did."""
+        """Write entities to their table and the log, in an act of its own: those that were found in a text, or that
+        people worked on, with a note of what they did."""
         from recollect.remember.changes import Changes
 
         act = self.act(why)

@@ -187,6 +187,18 @@ class Sessions:
         """Register sessions whose episodes came by another way; how many there were."""
         return self._engine.execute(self._ADOPT)
 
+    _SETTLE = """
+        update sessions
+           set seen_at = said.seen_at, last_at = said.last_at
+          from (select min(created_at) as seen_at, max(coalesce(event_at, created_at)) as last_at from memories
+                 where project = :project and session = :session and ordinal is not null) said
+         where project = :project and id = :session and said.seen_at is not null
+    """
+
+    def settle(self, id: str) -> None:
+        """Something said in a session is gone: its times are those of what is left, as `adopt` would find them."""
+        self._engine.execute(self._SETTLE, self._of(id))
+
     _UNKNOWN = """
         select count(distinct m.session) from memories m
          where m.kind = 'episode' and m.session is not null and m.attributes like '%"message":%'

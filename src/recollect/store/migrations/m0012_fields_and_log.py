@@ -1,11 +1,13 @@
 """Fields that memories got later (whose of an assistant's users one is), and a log that can be replayed.
 
 The ledger becomes the log: every entry of it is kept, with the hash it had, and belongs to no replica. What the store
-holds is written down after them, a snapshot of each memory, link, tombstone and document, from which replaying starts.
+holds is written down after them, a snapshot of each memory, link, tombstone, entity and document, from which replaying
+starts.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -63,6 +65,7 @@ _LINKS = """
      order by source, relation, target, is_file
 """
 _TOMBSTONES = "select fingerprint, project, reason, at from tombstones order by project, fingerprint"
+_ENTITIES = "select id, project, name, type, aliases, summary, merged_into, created_at from entities order by id"
 _ACTOR = "migration"
 _CHUNK = 1_000
 _HEAD = "select number, hash, at from log order by number desc limit 1"
@@ -126,6 +129,16 @@ class _Snapshot:
         for fingerprint, home, reason, at in self._engine.rows(_TOMBSTONES):
             buried = {"reason": reason, "at": iso(from_ms(at))}
             yield home, Change("snapshot", fingerprint, after=buried, about="tombstone")
+        for id, home, name, type, aliases, summary, merged_into, created_at in self._engine.rows(_ENTITIES):
+            entity = {
+                "name": name,
+                "type": type,
+                "aliases": [] if aliases is None else json.loads(aliases),
+                "summary": summary,
+                "merged_into": merged_into,
+                "created_at": iso(from_ms(created_at)),
+            }
+            yield home, Change("snapshot", id, after=entity, about="entity")
 
     def _memories(self) -> Iterator[tuple[str, Change]]:
         """Each memory by itself; the passages of one document in one entry, as they are logged ever after."""
