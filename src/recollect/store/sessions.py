@@ -43,7 +43,8 @@ class Sessions:
     _TOUCH = """
         insert into sessions (project, id, seen_at, last_at, cursor) values (:project, :id, :seen, :last, 0)
             on conflict (project, id) do update
-            set last_at = greatest(sessions.last_at, excluded.last_at), consolidated_at = null
+            set seen_at = least(sessions.seen_at, excluded.seen_at),
+                last_at = greatest(sessions.last_at, excluded.last_at), consolidated_at = null
     """
 
     def touch(self, id: str, *, seen: datetime, last: datetime) -> bool:
@@ -195,9 +196,16 @@ class Sessions:
          where project = :project and id = :session and said.seen_at is not null
     """
 
+    _DROP = """
+        delete from sessions where project = :project and id = :session and not exists
+            (select 1 from memories m where m.project = :project and m.session = :session and m.ordinal is not null)
+    """
+
     def settle(self, id: str) -> None:
-        """Something said in a session is gone: its times are those of what is left, as `adopt` would find them."""
+        """Something said in a session changed or is gone: its times are those of what is left, as `adopt` would find
+        them. With nothing left it is gone, too."""
         self._engine.execute(self._SETTLE, self._of(id))
+        self._engine.execute(self._DROP, self._of(id))
 
     _UNKNOWN = """
         select count(distinct m.session) from memories m
