@@ -2,8 +2,8 @@
 
 Memories, links, tombstones and entities come out as they were, but for how often and when a memory was read: being read
 is no change, and is logged only along with one. Sessions are told from their episodes; how far each was consolidated is
-not, and `tend` draws their facts once more, which adds nothing that is known or was forgotten. What was forgotten is
-gone, and entries whose bodies were erased say nothing.
+not, and `tend` draws their facts once more. What was forgotten is gone, and entries whose bodies were erased say
+nothing.
 """
 
 from __future__ import annotations
