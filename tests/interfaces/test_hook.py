@@ -350,7 +350,7 @@ def test_two_hooks_at_once_answer_an_event_once(project: Path) -> None:
 def test_a_store_that_hangs_does_not_hold_the_host(project: Path, tmp_path: Path) -> None:
     hung = (
         "import sys, time; import recollect.interfaces.hook as hook; "
-        "hook._read = lambda path, now: time.sleep(600); sys.exit(hook.main(['claude-code']))"
+        "hook.open_reader = lambda path, now: time.sleep(600); sys.exit(hook.main(['claude-code']))"
     )
     start = time.monotonic()
     done = subprocess.run(

@@ -39,6 +39,14 @@ if TYPE_CHECKING:
 
     OpenReader = Callable[..., HookReader]
 
+
+def open_reader(path: str, *, now: int) -> HookReader:
+    """The store in a file, read the lean way."""
+    from recollect.store.sqlite.hook_reader import open_hook_reader  # an event that is only kept does without
+
+    return open_hook_reader(path, now=now)
+
+
 _CUT_OFF = frozenset({"compact", "clear"})  # ways to start after which the host's context is empty
 _PERSONAL = 3  # of the person's own memories beside the project's
 _ANSWER_COST, _ITEM_COST = 200, 260  # characters around an answer, and around each item of it

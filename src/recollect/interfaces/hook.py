@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-from recollect.agent.hook import Hook
+from recollect.agent.hook import Hook, open_reader
 from recollect.agent.hook_event import HookEvent, find_folder, first_text
 from recollect.files.project import FOLDER, STORE, find_root_path, state_folder
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from recollect.agent.hook import OpenReader
     from recollect.agent.injection import Search
-    from recollect.store.sqlite.hook_reader import HookReader
 
     Shape = Callable[[str, str], dict[str, Any]]
 
@@ -173,7 +172,7 @@ def answer(
     taken = HookEvent(host, event, payload, find_folder(payload, environment))
     hook = Hook(
         now=int(time.time() * 1000),
-        read=read or _read,
+        read=read or open_reader,
         nonce=lambda: os.urandom(8).hex(),
         max_chars=protocol.max_chars,
         steps_after_tool=protocol.steps_after_tool,
@@ -196,12 +195,6 @@ def _payload(given: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return payload if isinstance(payload, dict) else None
-
-
-def _read(path: str, *, now: int) -> HookReader:
-    from recollect.store.sqlite.hook_reader import open_hook_reader  # an event that is only kept does without
-
-    return open_hook_reader(path, now=now)
 
 
 def _allowed_seconds(environment: Mapping[str, str], usual: float) -> float:

@@ -16,13 +16,13 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.types import CallToolResult, TextContent
 
+from recollect.agent.hook import open_reader
 from recollect.agent.injection import DEADLINE
 from recollect.app import Recollect
 from recollect.core.errors import RecollectError
 from recollect.interfaces.hook import HOSTS, answer, log
 from recollect.interfaces.mcp.handle import MemoryHandle
 from recollect.interfaces.mcp.tools import Given
-from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
 
 HOOK = "hook"
 _USUAL = "claude-code"  # its protocol is the one most hosts speak
@@ -73,8 +73,8 @@ def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     hook_reader = memory.agent_context.hook_reader()
     here = str(memory.path)
 
-    def read(path: str, *, now: int) -> HookReader:
-        return hook_reader if os.path.realpath(path) == os.path.realpath(here) else open_hook_reader(path, now=now)
+    def read(path: str, *, now: int) -> Any:  # a reader, of whichever store
+        return hook_reader if os.path.realpath(path) == os.path.realpath(here) else open_reader(path, now=now)
 
     return answer(host, payload, os.environ, read=read, search=make_search(memory.agent_context, hook_reader))
 
