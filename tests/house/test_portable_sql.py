@@ -86,13 +86,13 @@ def portable(text: str) -> str:
 @pytest.mark.parametrize("place", sorted(STATEMENTS))
 def test_postgresql_reads_the_statement(place: str) -> None:
     for statement in split_script(portable(STATEMENTS[place])):
-        pglast.parse_sql(statement)
+        assert pglast.parse_sql(statement)
 
 
 @pytest.mark.parametrize("script", [KEPT, REMADE], ids=["kept", "remade"])
 def test_postgresql_reads_the_schema(script: str) -> None:
     for statement in split_script(script):
-        pglast.parse_sql(statement)
+        assert pglast.parse_sql(statement)
 
 
 def test_there_are_statements_to_look_at() -> None:

@@ -23,7 +23,7 @@ from recollect.store.meta import FILE, Meta
 from recollect.store.open import open_store
 from recollect.store.sqlite.repair import salvage
 
-OLD_STORE = Path(__file__).with_name("schema-10.db.gz")  # written by the last release that had a ledger
+OLD_STORE = Path(__file__).parent / "fixtures" / "schema_10_history.db.gz"  # with a ledger
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -157,7 +157,7 @@ def test_an_older_store_can_be_rebuilt_from_its_log(old: Path) -> None:
 
 def test_the_entities_and_sessions_of_an_older_store_can_be_rebuilt_from_its_log(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    path.write_bytes(gzip.decompress((OLD_STORE.parent / "fixtures" / "schema_10.db.gz").read_bytes()))
+    path.write_bytes(gzip.decompress(OLD_STORE.with_name("schema_10.db.gz").read_bytes()))
     with recollect.open(path) as memory:
         fresh = open_store(None, Kinds(), project="old")
         rebuild(memory.store, fresh)

@@ -33,7 +33,7 @@ class Changes:
         self._store = store
         self._act = act
         self._entries: list[Change] = []
-        self._retold: dict[str, None] = {}  # documents whose entries were emptied: what is left of them is told anew
+        self._retold: dict[str, None] = {}  # documents whose entries were emptied: the rest is written again
 
     def note(
         self,
