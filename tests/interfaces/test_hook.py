@@ -395,7 +395,7 @@ def test_the_end_of_a_session_starts_learning_in_another_process(
     event = {"hook_event_name": "SessionEnd", "session_id": "s", "cwd": str(project), "reason": "exit"}
     assert told("claude-code", event) == ""
     (command,) = started
-    assert command[1:5] == ["-m", "recollect", "observe", "--spool"]
+    assert command[1:6] == ["-P", "-m", "recollect", "observe", "--spool"]
     assert SessionFile.of(str(project / ".recollect"), "s").count("end") == 1
 
 

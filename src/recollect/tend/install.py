@@ -32,7 +32,7 @@ class Installation:
 def installation(scheduler: Scheduler, store: Path, *, home: Path, python: str = sys.executable) -> Installation:
     """The files and the command for one store."""
     name = f"recollect-tend-{blake2b(str(store).encode(), digest_size=4).hexdigest()}"
-    command = [python, "-m", "recollect", "tend", "--store", str(store), "--seconds", str(_BUDGET)]
+    command = [python, "-P", "-m", "recollect", "tend", "--store", str(store), "--seconds", str(_BUDGET)]
     if scheduler == "cron":
         line = f"*/{EVERY} * * * * {shlex.join(command)} >/dev/null 2>&1  # {name}"
         return Installation("cron", (), ("crontab", "-"), line.replace("%", "\\%"))
