@@ -34,7 +34,7 @@ bench: setup
 	$(BIN)/python benchmarks/dialogue.py
 
 soak: setup
-	RECOLLECT_SOAK=1 $(BIN)/python -m pytest -n 2 tests/faults -s
+	RECOLLECT_SOAK=$${RECOLLECT_SOAK:-1} $(BIN)/python benchmarks/faults.py
 
 hosts: setup
 	$(BIN)/python scripts/hosts.py

@@ -1,14 +1,17 @@
-"""Fixtures every test may use: a memory that lives in RAM, and a clock that moves only when told to."""
+"""Fixtures every test may use: a memory that lives in RAM, a clock that moves only when told to, figures of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 import recollect
+from faults.fault_tools import FIGURES
 from recollect.app import Recollect
 
 
@@ -43,3 +46,34 @@ def clock() -> HandClock:
 def memory(clock: HandClock) -> Iterator[Recollect]:
     with recollect.open(":memory:", project="test", actor="tester", clock=clock) as opened:
         yield opened
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _figures(record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Parallel workers swallow what tests print; properties of a test reach the run that started them."""
+    FIGURES.clear()
+    yield
+    for line in FIGURES:
+        record_property("figure", line)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what the tests measured, and leave it in the file that RECOLLECT_FIGURES names."""
+    figures: dict[str, list[str]] = {}
+    for test in terminalreporter.stats.get("", []):
+        if test.when == "teardown":
+            figures[test.nodeid] = [str(value) for name, value in test.user_properties if name == "figure"]
+    if lines := sorted(line for some in figures.values() for line in some):
+        terminalreporter.section("figures")
+        for line in lines:
+            terminalreporter.line(line)
+    if file := os.environ.get("RECOLLECT_FIGURES"):
+        ended = [
+            {"test": test.nodeid, "outcome": outcome, "seconds": test.duration, "figures": figures.get(test.nodeid, [])}
+            for outcome in ("passed", "failed", "error", "skipped")
+            for test in terminalreporter.stats.get(outcome, [])
+        ]
+        Path(file).write_text(json.dumps(ended), encoding="utf-8")

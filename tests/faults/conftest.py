@@ -1,16 +1,14 @@
-"""A folder for faults that do not need a real disk, and the figures of a run in its summary."""
+"""A folder for faults that do not need a real disk."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from faults.fault_tools import FIGURES
 
 _SHARED_MEMORY = Path("/dev/shm")
 
@@ -24,21 +22,3 @@ def quick_path(tmp_path: Path) -> Iterator[Path]:
     made = Path(tempfile.mkdtemp(prefix="recollect-", dir=_SHARED_MEMORY))
     yield made
     shutil.rmtree(made, ignore_errors=True)
-
-
-@pytest.fixture(autouse=True)
-def _figures(record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Parallel workers swallow what tests print; properties of a test reach the run that started them."""
-    FIGURES.clear()
-    yield
-    for line in FIGURES:
-        record_property("figure", line)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    ended = [test for test in terminalreporter.stats.get("", []) if test.when == "teardown"]
-    lines = [str(value) for test in ended for name, value in test.user_properties if name == "figure"]
-    if lines:
-        terminalreporter.section("figures")
-        for line in sorted(lines):
-            terminalreporter.line(line)

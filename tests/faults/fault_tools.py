@@ -19,7 +19,8 @@ import recollect
 from recollect import Filter, Memory, Recollect, Status
 from recollect.store.check import check
 
-SOAK = os.environ.get("RECOLLECT_SOAK") == "1"
+SCALE = float(os.environ.get("RECOLLECT_SOAK") or 0)  # 1 is a nightly run, 0.2 a fifth of it
+SOAK = SCALE > 0
 EVERYTHING = Filter(statuses=frozenset(Status))
 _NO_LIMIT = 10**9
 _MOVING = frozenset(
@@ -30,8 +31,8 @@ State = dict[str, Memory]
 
 
 def size(small: int, large: int) -> int:
-    """How often: the small number in every run, the large one under `make soak`."""
-    return large if SOAK else small
+    """How often: the small number in every run, the large one under `make soak`, or as much of it as was asked for."""
+    return max(small, round(large * SCALE))
 
 
 def base_seed() -> int:
@@ -42,11 +43,14 @@ def base_seed() -> int:
     return random.SystemRandom().randrange(10**9) if SOAK else 20_261_115
 
 
-FIGURES: list[str] = []  # of the running test; `conftest` hands them on to the summary of the run
+FIGURES: list[str] = []  # of the running test; `tests/conftest.py` hands them on to the summary of the run
 
 
 def report(line: str) -> None:
-    """A figure for the reader of the run: how many, how many lost, which seed."""
+    """A figure for the reader of the run: how many, how many lost, which seed.
+
+    Write it as `name: number` pairs: `benchmarks/faults.py` adds up the lines that have the same names.
+    """
     print(line, flush=True)  # noqa: T201
     FIGURES.append(line)
 

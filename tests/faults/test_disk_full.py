@@ -102,7 +102,7 @@ def test_an_act_that_fails_at_any_write_changes_nothing_and_succeeds_when_the_fa
                 wrong.append(f"write {nth}: {type(raised).__name__} was raised, yet the store had changed")
     assert expected is not None
     report(
-        f"{act}, {fault}: faults: {struck}, refused: {refused}, carried through: {struck - refused}, "
+        f"faults at every write of an act: {struck}, refused: {refused}, carried through: {struck - refused}, "
         f"refused yet done: {len(wrong)}"
     )
     assert struck > 0
@@ -224,10 +224,7 @@ def test_a_full_disk_costs_nothing_acknowledged_reads_and_forgets_and_resumes_wi
         memory.close()
         with recollect.open(path) as memory:
             assert assert_sound(memory) == kept
-    report(
-        f"full disks: {rounds} ({leave} bytes left), acknowledged: {len(kept) + forgotten}, lost: 0, "
-        f"forgotten while full: {forgotten}"
-    )
+    report(f"full disks: {rounds}, acknowledged: {len(kept) + forgotten}, lost: 0, forgotten while full: {forgotten}")
 
 
 _FORGET = """

@@ -1,0 +1,197 @@
+"""Which faults and attacks does Recollect stand, and how often was that tried? One line for each of thirty rows.
+
+    RECOLLECT_SOAK=1 python benchmarks/faults.py [ROW ...]     run the rows at nightly size (0.2: a fifth of it)
+    python benchmarks/faults.py --table                        write benchmarks/results/faults.md from what was run
+
+Each row is a few tests of `tests/faults` and `tests/attacks`. A run prints one line a row and keeps the figures in
+`build/faults.json`; a row that is run again replaces its figures. A row passes when all its tests do. Without
+RECOLLECT_SOAK the tests have the size they have in `make test`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+FIGURES = ROOT / "build" / "faults.json"
+TABLE = ROOT / "benchmarks" / "results" / "faults.md"
+_FAULTS, _ATTACKS = "tests/faults", "tests/attacks"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fault or attack: what happens, what must hold, which tests try it."""
+
+    number: int
+    what: str
+    goal: str
+    tests: tuple[str, ...]
+    left: str = ""  # what no test tries yet
+
+
+ROWS = (
+    Row(
+        1, "SIGKILL during any write", "0 acknowledged lost, 0 half-applied",
+        (f"{_FAULTS}/test_kill.py",),
+    ),
+    Row(
+        3, "Power cut", "0 durable acts lost, 0 corrupt", (f"{_FAULTS}/test_power_cut.py",),
+    ),
+    Row(
+        4, "Torn or flipped log", "always a prefix of the commits", (f"{_FAULTS}/test_torn_log.py",),
+    ),
+    Row(
+        5, "Damage to the main file", "noticed or without effect; rows on whole pages salvaged",
+        (f"{_FAULTS}/test_damage.py",),
+    ),
+    Row(
+        6, "Disk full, failing, read-only", "0 acknowledged lost, reads and forget work, resumes without a restart",
+        (f"{_FAULTS}/test_disk_full.py",),
+    ),
+    Row(
+        7, "Sixteen processes read, then write", "0 lost, 0 lock errors, p99 ≤ 250 ms, longest ≤ 2 s",
+        (f"{_FAULTS}/test_processes.py::test_sixteen_processes_that_read_then_write_meet_no_lock_and_lose_nothing",),
+    ),
+    Row(
+        13, "Upgrade of a store", "all rows kept, a verified copy first, a newer store refused",
+        (f"{_FAULTS}/test_migration.py",),
+    ),
+    Row(
+        14, "Any sequence of acts against a plain model", "0 divergences", (f"{_FAULTS}/test_model.py",),
+    ),
+)  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", type=int, metavar="ROW", help="only these (default: all)")
+    parser.add_argument("--table", action="store_true", help="write the table from the figures that were kept")
+    parser.add_argument("--figures", type=Path, default=FIGURES, help="where figures are kept")
+    parser.add_argument("--workers", type=int, default=2, help="tests at a time (default: 2)")
+    args = parser.parse_args()
+    kept: dict[str, Any] = json.loads(args.figures.read_text(encoding="utf-8")) if args.figures.exists() else {}
+    if args.table:
+        TABLE.write_text(table(kept), encoding="utf-8")
+        return
+    bad = 0
+    for row in ROWS:
+        if (args.rows and row.number not in args.rows) or not row.tests:
+            continue
+        kept[str(row.number)] = found = run(row, workers=args.workers)
+        args.figures.parent.mkdir(exist_ok=True)
+        args.figures.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        bad += found["outcome"] != "held"
+        lines = "; ".join(found["figures"])
+        print(f"{row.number:>2} {row.what}: {found['outcome']} in {found['seconds']:.0f} s. {lines}", flush=True)
+    sys.exit(bool(bad))
+
+
+def run(row: Row, *, workers: int) -> dict[str, Any]:
+    """Run the tests of a row; what came of them, and what they measured."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "figures.json"
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-n", str(workers), *row.tests],
+            cwd=ROOT, env={**os.environ, "RECOLLECT_FIGURES": str(file)}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        ended = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    failed = [test["test"] for test in ended if test["outcome"] in ("failed", "error")]
+    skipped = sum(test["outcome"] == "skipped" for test in ended)
+    if done.returncode != 0:
+        print(done.stdout[-6_000:] + done.stderr[-2_000:], file=sys.stderr, flush=True)
+    return {
+        "outcome": "held" if done.returncode == 0 else "NOT HELD",
+        "tests": len(ended) - skipped,
+        "skipped": skipped,
+        "failed": failed,
+        "figures": merged(line for test in ended for line in test["figures"]),
+        "seconds": time.monotonic() - began,
+        "scale": os.environ.get("RECOLLECT_SOAK", ""),
+        "commit": _commit(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
+    }
+
+
+def _commit() -> str:
+    done = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+_PAIR = re.compile(r"(?P<name>[^:]+): (?P<number>\d+(?:\.\d+)?)(?P<unit> [^\d].*)?")
+
+
+def merged(lines: Iterable[str]) -> list[str]:
+    """The figures of parallel parts as one: counts are added up, times and sizes are the worst, seeds are left out."""
+    groups: dict[tuple[str, ...], list[list[tuple[str, str, str]]]] = {}
+    whole: list[str] = []
+    for line in lines:
+        pairs = [_PAIR.fullmatch(part) for part in line.split(", ")]
+        told = [(pair["name"], pair["number"], pair["unit"] or "") for pair in pairs if pair and pair["name"] != "seed"]
+        if all(pairs):
+            groups.setdefault(tuple(name for name, _, _ in told), []).append(told)
+        else:
+            whole.append(re.sub(r", seed: \d+$", "", line))
+    return [_sum(some) for some in groups.values()] + sorted(set(whole))
+
+
+def _sum(some: Sequence[Sequence[tuple[str, str, str]]]) -> str:
+    told = []
+    for column in zip(*some, strict=True):
+        name, _, unit = column[0]
+        numbers = [float(number) for _, number, _ in column]
+        if unit.strip() in ("ms", "s", "MB", "kB", "%"):
+            told.append(f"{name}: {max(numbers):g}{unit}")
+        else:
+            told.append(f"{name}: {sum(numbers):,.0f}{unit}")
+    return ", ".join(told)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+_HEAD = """# Faults and attacks
+
+Each row is tried by tests that run in `make test` at a small size and by `make soak` at a nightly one, size 1
+(`RECOLLECT_SOAK=0.2 make soak` is a fifth of it). No size means the size of `make test`. Zero failures in n trials
+bound the true rate at about 3/n (95 %). Figures are from the run named in each row, on two cores that others used too.
+
+| # | fault or attack | must hold | outcome | n, as counted by the run | command | size | date (UTC), commit |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+def table(kept: dict[str, Any]) -> str:
+    """The thirty rows as Markdown: what was run, when, and what came of it."""
+    return _HEAD + "".join(_line(row, kept.get(str(row.number))) for row in ROWS)
+
+
+def _line(row: Row, found: dict[str, Any] | None) -> str:
+    if found is None:
+        return f"| {row.number} | {row.what} | {row.goal} | not run | {row.left} | | | |\n"
+    told = "; ".join(found["figures"]) or f"{found['tests']} tests"
+    outcome = found["outcome"] + (f", {found['skipped']} skipped" if found["skipped"] else "")
+    left = f" Left: {row.left}" if row.left else ""
+    return (
+        f"| {row.number} | {row.what} | {row.goal} | {outcome} | {told}.{left} | "
+        f"`python benchmarks/faults.py {row.number}` | {found['scale']} | {found['date']}, {found['commit']} |\n"
+    )
+
+
+if __name__ == "__main__":
+    main()
