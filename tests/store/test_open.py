@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import stat
@@ -237,10 +238,8 @@ def test_only_one_sqlite_library_is_loaded() -> None:
 
 
 def test_an_older_store_is_not_migrated_by_a_reader(tmp_path: Path) -> None:
-    path = made(tmp_path / "memory.db")
-    connection = apsw.Connection(str(path))
-    connection.execute("pragma user_version = 0")
-    connection.close()
+    path = tmp_path / "memory.db"
+    path.write_bytes(gzip.decompress((Path(__file__).parent / "fixtures" / "schema_10.db.gz").read_bytes()))
     with pytest.raises(StoreError, match="older release"):
         recollect.open(path, read_only=True)
 

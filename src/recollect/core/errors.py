@@ -429,6 +429,21 @@ class NotAStore(StoreError):
         )
 
 
+class StoreAltered(StoreError):
+    """The file is a store of ours into which somebody put what no Recollect makes: it could run something when read."""
+
+    code = "store-altered"
+
+    def __init__(self, path: str, odd: Iterable[str]) -> None:
+        told = list(odd)
+        more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+        super().__init__(
+            f"{path} was altered by another program: {', '.join(told[:3])}{more}. It was not read.",
+            hint="Do not use a store from someone you do not trust. `recollect repair` carries its memories into a "
+            "fresh store and keeps this file.",
+        )
+
+
 class NewerSchema(StoreError):
     code = "newer-schema"
 

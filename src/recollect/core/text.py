@@ -13,6 +13,7 @@ from functools import lru_cache
 from recollect.core.lazy import Lazy
 
 ANALYZER = "2"
+CONTENT_LIMIT = 1_000_000  # bytes of one memory: a statement, not an archive
 
 # Scripts written without spaces between words: a run of them is indexed by overlapping pairs.
 _UNSPACED = (

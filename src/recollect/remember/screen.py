@@ -11,11 +11,10 @@ from typing import Any
 from recollect.core.drafts import Draft
 from recollect.core.errors import ContentTooLarge, InvalidField
 from recollect.core.payloads import Payload, payload_json
-from recollect.core.text import require_storable
+from recollect.core.text import CONTENT_LIMIT, require_storable
 from recollect.privacy.scan import redact, scan
 
 _ENTITY_ID = re.compile(r"ent_[0-9a-hjkmnp-tv-z]{23}")  # our own ids, of which an episode carries dozens
-CONTENT_LIMIT = 1_000_000  # bytes: a statement, not an archive
 
 _SHORT = 200  # characters: the texts that are worth remembering the answer for
 

@@ -21,8 +21,7 @@ from recollect.core.ports import Identity
 from recollect.core.query import read_user
 from recollect.core.records import CITATION_LIMIT, Memory
 from recollect.core.scope import Source, Status, choose, share
-from recollect.core.text import clean, excerpt, fingerprint, require_storable
-from recollect.remember.screen import CONTENT_LIMIT
+from recollect.core.text import CONTENT_LIMIT, clean, excerpt, fingerprint, require_storable
 
 LABEL_LIMIT = 1_000  # characters of one tag, file or module name
 LABELS = 200  # of each sort on one memory

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from recollect.core.digest import row_checksum
-from recollect.core.errors import AmbiguousId, MemoryNotFound, StaleEdit, StoreDamaged, UnknownChoice
+from recollect.core.errors import AmbiguousId, InvalidInput, MemoryNotFound, StaleEdit, StoreDamaged, UnknownChoice
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import Filter, Order, Page
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
-from recollect.core.text import index_body, index_names
+from recollect.core.text import CONTENT_LIMIT, index_body, index_names
 from recollect.store.codec import from_row, to_row
 from recollect.store.filters import SEEN, where
 from recollect.store.port import Engine, Row, Value, chunks
@@ -382,10 +382,26 @@ class Memories:
         values = row[:-1]
         if row_checksum(values) != row[-1]:
             raise StoreDamaged(self._engine.location, f"the row of {values[0]} does not match its checksum")
-        memory = from_row(values, self._kinds)
+        memory = self._decoded(values)
         if len(self._read) >= _MOST_READ:
             self._read = {}
         self._read[row[0]] = (row, memory)
+        return memory
+
+    def _decoded(self, values: Row) -> Memory:
+        """The memory of a row. A checksum can be right and the values impossible: somebody else wrote them."""
+        try:
+            memory = from_row(values, self._kinds)
+            self._kinds.rule(memory.kind)
+            if not isinstance(memory.confidence, float) or not isinstance(memory.content, str):
+                raise TypeError("a value of the wrong type")
+            if len(memory.content) > CONTENT_LIMIT:
+                raise ValueError("its content is larger than any that is taken")
+            if any(type(count) is not int for count in (memory.access_count, memory.streak, memory.revision)):
+                raise TypeError("a count that is no number")
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError, InvalidInput) as error:
+            why = f"the row of {values[0]} cannot be read: {error}"
+            raise StoreDamaged(self._engine.location, why) from error
         return memory
 
     def sound(self, rows: Iterable[Row]) -> list[Memory]:

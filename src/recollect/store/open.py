@@ -67,8 +67,6 @@ def _had_content(path: Path) -> bool:
 
 
 def _bring_up_to_date(engine: SqliteEngine, path: Path | None, project: str | None, name: Callable[[], str]) -> None:
-    if path is not None and path.exists() and path.stat().st_size > 0 and engine.is_foreign():
-        raise NotAStore(engine.location, "another program's database")
     found = engine.schema() if path is None or path.exists() else 0
     if found > LATEST and not engine.read_only:
         raise NewerSchema(found=found, known=LATEST)

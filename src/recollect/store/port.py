@@ -114,10 +114,6 @@ class Engine(Protocol):
 
     def set_schema(self, number: int) -> None: ...
 
-    def is_foreign(self) -> bool:
-        """Does the database hold something, and not ours?"""
-        ...
-
     def upgrades(self) -> Sequence[tuple[int, str, Callable[[Engine], None], tuple[str, ...]]]:
         """Steps that bring this engine's stores from before the common schema up to it: number, name, what to do, and
         the tables made there that no later step may lose a row of. None for an engine that never had such stores."""

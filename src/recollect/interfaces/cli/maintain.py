@@ -115,7 +115,7 @@ def run_repair(args: argparse.Namespace, console: Console) -> int:
 
 
 def _is_damage(error: StoreError) -> bool:
-    return error.code in ("store-damaged", "not-a-store")
+    return error.code in ("store-damaged", "store-altered", "not-a-store")
 
 
 def _show_repair(outcome: RepairReport, console: Console) -> None:

@@ -22,6 +22,7 @@ import apsw
 from recollect.core.errors import (
     MemoryClosed,
     NotAStore,
+    StoreAltered,
     StoreBusy,
     StoreDamaged,
     StoreError,
@@ -35,6 +36,7 @@ from recollect.store.port import Row, Value
 from recollect.store.sqlite.dialect import SqliteDialect
 from recollect.store.sqlite.lock import FairLock, Reserve
 from recollect.store.sqlite.match import TOKENIZER
+from recollect.store.sqlite.recognise import FoundSchema, harden
 
 TIMEOUT = 30.0  # seconds a writer queues before it reports the store as busy
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
@@ -102,13 +104,21 @@ class SqliteEngine:
     """One database file (or one in memory), shared by all threads of this process."""
 
     def __init__(
-        self, path: Path | None, *, read_only: bool = False, timeout: float = TIMEOUT, vfs: str | None = None
+        self,
+        path: Path | None,
+        *,
+        read_only: bool = False,
+        timeout: float = TIMEOUT,
+        vfs: str | None = None,
+        recognises: bool = True,
     ) -> None:
+        """`recognises` off is for salvage, which works on a copy of whatever there is."""
         require_safe_sqlite(sqlite_version())
         self._path = path
         self._read_only = read_only
         self._timeout = timeout
         self._vfs = vfs
+        self._recognises = recognises and path is not None
         self._closed = False
         self._local = threading.local()
         self._turn = threading.Lock()  # one writing thread at a time
@@ -273,12 +283,6 @@ class SqliteEngine:
             self.execute(_ADD_FIGURES, {"table": table, "index": index, "figures": figures})
         self.execute("analyze sqlite_schema")
 
-    def is_foreign(self) -> bool:
-        with self.read():  # of one moment: another process may be making this very store
-            row = self.row("pragma application_id")
-            tables = self.row("select count(*) from sqlite_schema")
-        return (row is None or row[0] != APPLICATION_ID) and tables is not None and tables[0] > 0
-
     def upgrades(self) -> Sequence[tuple[int, str, Callable[[Engine], None], tuple[str, ...]]]:
         from recollect.store.sqlite.history import UPGRADES
 
@@ -333,7 +337,12 @@ class SqliteEngine:
     def vacuum(self) -> None:
         """Write the whole file anew, without anything that deleted rows left in the gaps of pages."""
         with self._taking_turn(), self._translated():
-            self._connection_for_writing().execute("vacuum")
+            connection = self._connection_for_writing()
+            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # SQLite attaches the new file while it writes it
+            try:
+                connection.execute("vacuum")
+            finally:
+                connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
 
     def close(self) -> None:
         """Close every connection. A write of another thread that is under way ends first; a reader closes its own."""
@@ -449,8 +458,10 @@ class SqliteEngine:
         else:
             connection = self._connect_reader(self._path)
         connection.set_busy_timeout(_BUSY_MS)
+        harden(connection)
+        if self._recognises:
+            self._recognise(connection)
         for statement in (
-            "pragma trusted_schema = off",
             "pragma cell_size_check = on",
             "pragma mmap_size = 0",
             "pragma temp_store = memory",
@@ -466,6 +477,20 @@ class SqliteEngine:
             connection.execute(f"pragma journal_size_limit = {_WAL_KEPT}")
         _add_functions(connection)
         return connection
+
+    def _recognise(self, connection: apsw.Connection) -> None:
+        """Refuse another program's database, and a store into which somebody put what we never make."""
+        found = FoundSchema(connection)
+        if found.is_empty:
+            return
+        if not found.is_ours:
+            raise NotAStore(self.location, "another program's database")
+        if odd := found.odd_settings():
+            raise StoreAltered(self.location, odd)
+        if not found.is_of_this_release:
+            from recollect.store.sqlite.known_schema import require_known  # runs every migration once, in memory
+
+            require_known(found, self.location)
 
     def _connect_reader(self, path: Path) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else 0
@@ -521,8 +546,17 @@ def translate(error: apsw.Error, location: str) -> StoreError:
             return NotAStore(location, "not a database")
         case apsw.CorruptError():
             return StoreDamaged(location, str(error))
+        case apsw.TooBigError():
+            return StoreDamaged(location, "a value in it is larger than any that is written")
+        case apsw.InterruptError():
+            return StoreDamaged(location, "reading its list of tables takes too long")
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
             return StoreReadOnly(location)
+        case apsw.ConstraintError():
+            return StoreError(
+                f"{location} did not take that: {error}.",
+                hint="Run `recollect check`; if all is sound, this is a mistake in Recollect: please report it.",
+            )
         case apsw.IOError() if _disk_is_full(location):
             return StoreFull(location)
         case apsw.IOError():

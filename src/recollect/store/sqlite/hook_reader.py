@@ -15,9 +15,10 @@ from recollect.core.digest import checksum, row_checksum
 from recollect.core.fields import COLUMNS, column_names
 from recollect.core.ranking import EVIDENCE_KINDS, KEYWORD_COLUMNS, SHOWN_STATUSES
 from recollect.core.summary import MemorySummary
-from recollect.core.text import humps, index_names, is_small_talk, split_terms, whole
-from recollect.store.migrations.latest import APPLICATION_ID, LATEST
+from recollect.core.text import CONTENT_LIMIT, humps, index_names, is_small_talk, split_terms, whole
+from recollect.store.migrations.latest import LATEST
 from recollect.store.sqlite.match import TOKENIZER, quoted
+from recollect.store.sqlite.recognise import FoundSchema, harden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class HookReader:
     _INDEXED = f"""
         select m.seq, m.content, m.files, m.modules from memories m not indexed
          where m.seq in (select value from json_each(:seqs)) and m.kind in (select value from json_each(:kinds))
-           and {_STANDING}
+           and octet_length(m.content) <= {CONTENT_LIMIT} and {_STANDING}
     """
     _THESE = f"select {_ROW}, m.seq from memories m not indexed where m.seq in (select value from json_each(:seqs))"
 
@@ -307,34 +308,55 @@ def _affordable(terms: Sequence[tuple[int, str, str]]) -> list[str]:
     return spelt
 
 
+_CONTENT, _CONFIDENCE = COLUMNS.index("content"), COLUMNS.index("confidence")
+
+
 def _is_sound(row: Sequence[Any]) -> bool:
-    """Does a whole row match its checksum? A damaged one is never told."""
-    return bool(row_checksum(row[:-1]) == row[-1])
+    """Does a whole row match its checksum, and could we have written it? A damaged one is never told."""
+    return bool(
+        row_checksum(row[:-1]) == row[-1]
+        and isinstance(row[_CONFIDENCE], float)
+        and isinstance(row[_CONTENT], str)
+        and len(row[_CONTENT]) <= CONTENT_LIMIT
+    )
 
 
 def _labels(text: str | None) -> tuple[str, ...]:
-    return tuple(json.loads(text)) if text else ()
+    found = _json(text)
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 def _object(text: str | None) -> dict[str, Any]:
-    found = json.loads(text) if text else {}
+    found = _json(text)
     return found if isinstance(found, dict) else {}
+
+
+def _json(text: str | None) -> Any:
+    """What a column says; nothing when nobody can have written it with us."""
+    try:
+        return json.loads(text) if text else None
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def open_hook_reader(path: str, *, now: int) -> HookReader:
     """A store as it stands on disk, while others may be writing it.
 
     Raises OSError when it is absent, not one of ours, or of another schema than this release reads: an older one is
-    migrated by whoever opens it for writing next, a newer one belongs to a newer release.
+    migrated by whoever opens it for writing next, a newer one belongs to a newer release, one that somebody altered is
+    refused by every other door with a word on what is odd.
     """
     connection = _connected(path)
     connection.set_busy_timeout(_BUSY_MS)
-    if _number(connection, "application_id") != APPLICATION_ID:
+    harden(connection)
+    found = FoundSchema(connection)
+    if not found.is_ours:
         raise OSError(f"{path} is not a store of ours")
-    schema = _number(connection, "user_version")
-    if schema != LATEST:
-        raise OSError(f"{path} has schema {schema}; hooks of this release read {LATEST}")
-    connection.execute("pragma trusted_schema = off; pragma temp_store = memory")
+    if found.version != LATEST:
+        raise OSError(f"{path} has schema {found.version}; hooks of this release read {LATEST}")
+    if not found.is_of_this_release or found.odd_settings():
+        raise OSError(f"{path} was altered by another program")
+    connection.execute("pragma temp_store = memory; pragma cell_size_check = on")
     connection.execute("create virtual table temp.keyword_terms using fts5vocab(main, keywords, row)")
     connection.execute("pragma query_only = on")
     cut: Any = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
@@ -354,8 +376,3 @@ def _connected(path: str) -> apsw.Connection:
     if not os.path.exists(path):
         raise OSError(f"there is no store at {path}")
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-
-
-def _number(connection: apsw.Connection, pragma: str) -> int:
-    found: list[tuple[Any, ...]] = connection.execute(f"pragma {pragma}").fetchall()
-    return int(found[0][0]) if found else 0

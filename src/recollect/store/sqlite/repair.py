@@ -24,6 +24,7 @@ from recollect.store.sqlite import leaves
 from recollect.store.sqlite.backup import set_aside
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.history import NUMBER_TURNS
+from recollect.store.sqlite.known_schema import make_harmless
 from recollect.store.store import Store
 
 _SEQS = "select id, seq from memories"
@@ -93,7 +94,8 @@ def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
     for suffix in ("", "-wal"):
         if (part := Path(f"{aside}{suffix}")).exists():
             shutil.copyfile(part, f"{copy}{suffix}")
-    engine = SqliteEngine(copy)
+    make_harmless(copy)
+    engine = SqliteEngine(copy, recognises=False)
     try:
         engine.checkpoint()  # the log belongs to the store: what it says comes first
         engine.row("select count(*) from memories where seq < 0")
@@ -102,7 +104,7 @@ def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
     except StoreError:
         engine.close()
     _graft(copy, fresh)
-    return SqliteEngine(copy)
+    return SqliteEngine(copy, recognises=False)
 
 
 def _upgrade(engine: SqliteEngine) -> None:
