@@ -34,6 +34,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test sees or touches the memories of whoever runs it."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("APPDATA", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home" / "state"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "home" / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home" / "settings"))
     return tmp_path / "home"
 
 

@@ -12,56 +12,141 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
+
+from recollect.files.plain import read_beneath, read_plain_file
+from recollect.files.project import read_git_pointer
 
 _HISTORY_TIMEOUT = 60.0  # seconds for a long history
 _DIFF_TIMEOUT = 1.0  # seconds: recall is waiting
 _IDENTITY_TIMEOUT = 5.0  # seconds; a project can do without git
 _MAX_COMMITS = 64  # remembered answers; a process that lives long asks about many
 _MAX_HOPS = 5  # symbolic references that point to another
+_MAX_REF = 4_096  # bytes of a file that holds one reference
+_MAX_REF_NAME = 1_000
+_MAX_PACKED_REFS = 64_000_000  # bytes
+_MAX_CONFIG = 1_000_000  # bytes
+_MAX_OUTPUT = 256_000_000  # bytes that a git command may print
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
+_FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NOT_IN_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 _FORMAT = "--format=%x01%H%x00%ct"
 
 
 def current_commit(root: Path) -> str | None:
     """The full name of the commit that is checked out; nothing outside a repository or before the first commit."""
-    folder = _git_folder(root)
-    if folder is None:
+    repository = _find_repository(root)
+    return None if repository is None else repository.head()
+
+
+@dataclass(frozen=True, slots=True)
+class _Repository:
+    """A repository's folders. What is in them came with a clone or an archive and is data: names are checked, only
+    plain files of a bounded size are read, and none of its configuration is obeyed."""
+
+    work_tree: str
+    folder: str  # with HEAD and the index; a linked work tree has its own
+    common: str  # with objects and refs
+
+    def head(self) -> str | None:
+        name = _read_line(os.path.join(self.folder, "HEAD"))
+        for _ in range(_MAX_HOPS):
+            if name is None or not name.startswith("ref:"):
+                return name if name is not None and _FULL_COMMIT.fullmatch(name) else None
+            name = self._resolve(name[4:].strip())
         return None
-    shared = _read_text(folder / "commondir")
-    common = folder if shared is None else (folder / shared).resolve()
-    name = _read_text(folder / "HEAD")
-    for _ in range(_MAX_HOPS):
-        if name is None or not name.startswith("ref: "):
-            return name
-        ref = name[5:]
-        name = _read_text(folder / ref) or _read_text(common / ref) or _packed_commit(common, ref)
-    return None
 
+    def _resolve(self, ref: str) -> str | None:
+        if not _is_ref(ref):
+            return None
+        for folder in dict.fromkeys((self.folder, self.common)):
+            found = read_beneath(folder, ref, max_bytes=_MAX_REF)
+            if found is not None:
+                return found.decode("utf-8", "replace").strip() or None
+        return self._packed(ref.encode())
 
-def _git_folder(root: Path) -> Path | None:
-    """`.git` itself, or where a work tree's file of that name points to."""
-    folder = root / ".git"
-    if folder.is_dir():
-        return folder
-    pointer = _read_text(folder)
-    if pointer is None or not pointer.startswith("gitdir: "):
+    def _packed(self, ref: bytes) -> str | None:
+        packed = read_plain_file(os.path.join(self.common, "packed-refs"), max_bytes=_MAX_PACKED_REFS) or b""
+        for line in packed.splitlines():
+            commit, _, name = line.partition(b" ")
+            if name == ref:
+                return commit.decode("utf-8", "replace")
         return None
-    return (root / pointer[8:]).resolve()
+
+    def is_shallow(self) -> bool:
+        return os.path.isfile(os.path.join(self.common, "shallow"))
+
+    def setting(self, section: str, name: str) -> str | None:
+        """One value of its configuration, for the few that only describe the files on disk."""
+        found = None
+        inside = False
+        for line in self._config().splitlines():
+            line = line.strip()
+            if line.startswith("["):
+                inside = line.partition("]")[0].lower() == f"[{section}"
+            elif inside and line.partition("=")[0].strip().lower() == name:
+                found = line.partition("=")[2].strip().strip('"')
+        return found
+
+    def _config(self) -> str:
+        return (read_plain_file(os.path.join(self.common, "config"), max_bytes=_MAX_CONFIG) or b"").decode(
+            "utf-8", "replace"
+        )
 
 
-def _packed_commit(common: Path, ref: str) -> str | None:
-    for line in (_read_text(common / "packed-refs") or "").splitlines():
-        commit, _, packed = line.partition(" ")
-        if packed == ref:
-            return commit
-    return None
+def _find_repository(start: Path) -> _Repository | None:
+    """The repository that a directory lies in."""
+    folder = os.path.abspath(start)
+    while True:
+        pointer = os.path.join(folder, ".git")
+        if os.path.lexists(pointer):
+            return _repository_at(folder, pointer)
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
 
 
-def _read_text(file: Path) -> str | None:
+def _repository_at(work_tree: str, pointer: str) -> _Repository | None:
+    """`.git` itself, or where a linked work tree's or a submodule's file of that name points to."""
+    private = pointer if os.path.isdir(pointer) and not os.path.islink(pointer) else read_git_pointer(pointer)
+    if private is None:
+        return None
+    shared = _read_line(os.path.join(private, "commondir"))
+    common = private if shared is None else os.path.realpath(os.path.join(private, shared))
+    found = _Repository(work_tree, private, common)
+    return found if _is_ours(private) or _git_allows(work_tree) else None
+
+
+def _is_ours(folder: str) -> bool:
+    """Does a repository belong to this person? Git asks the same before it reads one."""
+    if not hasattr(os, "geteuid"):
+        return True
     try:
-        return file.read_text(encoding="utf-8", errors="replace").strip() or None
+        return os.stat(folder).st_uid == os.geteuid()
     except OSError:
-        return None
+        return False
+
+
+def _git_allows(work_tree: str) -> bool:
+    """Has the person told git (`safe.directory`) that another user's repository is fine?"""
+    with _Shell() as shell:
+        return bool(shell.run(["git", "-C", work_tree, "rev-parse", "--git-dir"], {}, timeout=_IDENTITY_TIMEOUT))
+
+
+def _is_ref(name: str) -> bool:
+    """Is it a name that git allows for a reference? Such a name never leads out of the repository."""
+    return (
+        name.startswith("refs/")
+        and len(name) < _MAX_REF_NAME
+        and not _NOT_IN_REF.search(name)
+        and all(part and not part.startswith(".") and not part.endswith((".", ".lock")) for part in name.split("/"))
+    )
+
+
+def _read_line(file: str) -> str | None:
+    found = read_plain_file(file, max_bytes=_MAX_REF)
+    return None if found is None else found.decode("utf-8", "replace").strip() or None
 
 
 class GitChanges:
@@ -98,7 +183,7 @@ class GitChanges:
                 self._known.clear()
             names = _run_git(
                 self._root,
-                *("diff", "--name-only", "-z", "--no-renames", "--relative", since, "--"),
+                *("diff", "--name-only", "-z", "--no-renames", "--relative", *_INERT_DIFF, since, "--"),
                 timeout=_DIFF_TIMEOUT,
             )
             self._known[key] = frozenset(name for name in names.split("\0") if name)
@@ -130,11 +215,13 @@ class Commit:
 
 def read_history(root: Path, *, limit: int = 5_000) -> list[Commit]:
     """The last commits, oldest first; merges are left out. Paths are below `root`."""
-    output = _run_git(
-        root,
-        *("log", "--no-merges", f"--max-count={limit}", _FORMAT, "--name-status", "-M", "-z", "--relative", "--", "."),
-        timeout=_HISTORY_TIMEOUT,
-    )
+    head = current_commit(root)
+    if head is None:
+        return []
+    asked = ("log", "--no-merges", f"--max-count={limit}", _FORMAT, "--name-status", "-z", "--relative", *_INERT_DIFF)
+    output = _run_git(root, *asked, "-M", head, "--", ".", timeout=_HISTORY_TIMEOUT)
+    if not output:  # a partial clone has not the files that renames are told by, and nothing is fetched for us
+        output = _run_git(root, *asked, "--no-renames", head, "--", ".", timeout=_HISTORY_TIMEOUT)
     return list(reversed(list(_parse_commits(output))))
 
 
@@ -183,10 +270,15 @@ def _parse_changes(words: Iterator[str]) -> Iterator[Change]:
 
 def identify_project(root: Path) -> str:
     """A name for the project that all clones share: its first commit. Without history, the directory's name."""
-    first = _ask_git(root, "rev-list", "--first-parent", "--max-parents=0", "HEAD")
-    if first and _ask_git(root, "rev-parse", "--is-shallow-repository") != "true":
-        return f"git:{first.splitlines()[-1][:16]}"
-    if remote := _ask_git(root, "remote", "get-url", "origin"):
+    repository = _find_repository(root)
+    if repository is None:
+        return f"dir:{root.name or 'root'}"
+    head = repository.head()
+    if head is not None and not repository.is_shallow():
+        asked = ("rev-list", "--first-parent", "--max-parents=0", head)
+        if first := _run_git(root, *asked, timeout=_IDENTITY_TIMEOUT).strip():
+            return f"git:{first.splitlines()[-1][:16]}"
+    if remote := repository.setting('remote "origin"', "url"):
         from hashlib import sha256
 
         return f"remote:{sha256(_normal_remote(remote).encode()).hexdigest()[:16]}"
@@ -199,17 +291,115 @@ def _normal_remote(url: str) -> str:
     return bare.replace(":", "/", 1).lower()
 
 
-def _ask_git(root: Path, *args: str) -> str:
-    return _run_git(root, *args, timeout=_IDENTITY_TIMEOUT).strip()
+# --- starting git -----------------------------------------------------------------------------------------------------
+
+# A repository's configuration and attributes can name programs: hooks, fsmonitor, filters, external diffs, signatures,
+# pagers, ssh. Git is therefore shown an empty configuration in place of the repository's, the person's and the
+# system's; only these descriptions of the files on disk are carried over, word by word.
+_DESCRIBING = {
+    name: frozenset(values.split())
+    for name, values in {
+        "autocrlf": "true false input",
+        "checkstat": "default minimal",
+        "eol": "lf crlf native",
+        "filemode": "true false",
+        "ignorecase": "true false",
+        "precomposeunicode": "true false",
+        "symlinks": "true false",
+        "trustctime": "true false",
+    }.items()
+}
+# A submodule would be asked in a process of its own, with its own configuration.
+_INERT_DIFF = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 
 
 def _run_git(root: Path, *args: str, timeout: float) -> str:
-    """What a git command prints; nothing when git is missing, too slow or refuses."""
-    import subprocess
-
-    command = ["git", "-C", str(root), "-c", "core.quotepath=off", *args]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.TimeoutExpired):
+    """What a git command prints; nothing when git is missing, too slow, too talkative or refuses."""
+    repository = _find_repository(root)
+    if repository is None:
         return ""
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+    with _Shell() as shell:
+        described = {name: repository.setting("core", name) for name in _DESCRIBING}
+        shell.configure(
+            {name: value for name, value in described.items() if value in _DESCRIBING[name]},
+            long_names=len(repository.head() or "") == 64,
+        )
+        variables = {
+            "GIT_DIR": repository.folder,
+            "GIT_COMMON_DIR": shell.folder,
+            "GIT_WORK_TREE": repository.work_tree,
+            "GIT_OBJECT_DIRECTORY": os.path.join(repository.common, "objects"),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+        }
+        if repository.is_shallow():
+            variables["GIT_SHALLOW_FILE"] = os.path.join(repository.common, "shallow")
+        return shell.run(["git", "-C", str(root), "-c", "core.quotepath=off", *args], variables, timeout=timeout)
+
+
+class _Shell:
+    """An empty repository around the real one's objects: its configuration, hooks and attributes are ours."""
+
+    def __enter__(self) -> _Shell:
+        from tempfile import mkdtemp
+
+        self.folder = mkdtemp(prefix="recollect-git-")
+        return self
+
+    def configure(self, core: dict[str, str | None], *, long_names: bool) -> None:
+        os.mkdir(os.path.join(self.folder, "refs"))
+        lines = [
+            f"[core]\nrepositoryformatversion = {int(long_names)}\nbare = false\nfsmonitor = false",
+            f"hooksPath = {os.devnull}\nattributesFile = {os.devnull}",
+            *(f"{name} = {value}" for name, value in core.items()),
+            "[extensions]\nobjectFormat = sha256" if long_names else "",
+        ]
+        with open(os.path.join(self.folder, "config"), "w", encoding="ascii") as file:
+            file.write("\n".join(lines))
+
+    def run(self, command: list[str], variables: dict[str, str], *, timeout: float) -> str:
+        import subprocess
+        from threading import Timer
+
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment = {**inherited, **_QUIET, **variables}
+        try:  # started in our folder: some systems look for programs where they are
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError:
+            return ""
+        alarm = Timer(timeout, process.kill)
+        alarm.start()
+        try:
+            with process:
+                assert process.stdout is not None
+                printed = process.stdout.read(_MAX_OUTPUT + 1)
+                if len(printed) > _MAX_OUTPUT:
+                    process.kill()
+        finally:
+            alarm.cancel()
+        return printed.decode("utf-8", "replace") if process.returncode == 0 else ""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        from shutil import rmtree
+
+        rmtree(self.folder, ignore_errors=True)
+
+
+_QUIET = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_PAGER": "",
+}

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 
+from recollect.files.plain import read_plain_file
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER = ".recollect"
 STORE = "memory.db"
+_MAX_POINTER = 4_096  # bytes of a file that names a folder
 
 
 def find_root_path(start: str) -> str:
@@ -54,16 +57,36 @@ def state_folder() -> str:
 def _main_worktree(folder: str) -> str:
     """Follow a linked worktree's pointers to the main one; anything unexpected means there is nothing to follow."""
     pointer = os.path.join(folder, ".git")
-    if os.path.isdir(pointer):
+    private = None if os.path.isdir(pointer) else read_git_pointer(pointer)
+    shared = None if private is None else _read_line(os.path.join(private, "commondir"))
+    if private is None or shared is None:
         return folder
-    try:
-        with open(pointer, encoding="utf-8") as file:
-            private = os.path.realpath(os.path.join(folder, file.read().partition("gitdir:")[2].strip()))
-        with open(os.path.join(private, "commondir"), encoding="utf-8") as file:
-            common = os.path.realpath(os.path.join(private, file.read().strip()))
-    except (OSError, ValueError):
-        return folder
+    common = os.path.realpath(os.path.join(private, shared))
     return os.path.dirname(common) if os.path.basename(common) == ".git" and os.path.isdir(common) else folder
+
+
+def read_git_pointer(pointer: str) -> str | None:
+    """The folder that a `.git` file points to, if that folder knows of it.
+
+    Git's own linked worktrees name their `.git` file in turn, and submodules keep theirs inside the repository around
+    them. Any other pointer may have come with an archive, to make us read another project.
+    """
+    line = _read_line(pointer)
+    if line is None or not line.startswith("gitdir:"):
+        return None
+    home = os.path.realpath(os.path.dirname(pointer))
+    private = os.path.realpath(os.path.join(home, line[7:].strip()))
+    back = _read_line(os.path.join(private, "gitdir"))
+    if back is not None and os.path.realpath(os.path.join(private, back)) == os.path.join(home, ".git"):
+        return private
+    modules = f"{os.sep}.git{os.sep}modules{os.sep}"
+    around, found, _ = private.partition(modules)
+    return private if found and home.startswith(os.path.join(around, "")) else None
+
+
+def _read_line(file: str) -> str | None:
+    found = read_plain_file(file, max_bytes=_MAX_POINTER)
+    return None if found is None else found.decode("utf-8", "replace").strip() or None
 
 
 def find_root(start: Path) -> Path:

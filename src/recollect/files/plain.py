@@ -1,0 +1,109 @@
+"""Opening files that a stranger may have put there: plain files only, never through a link, never past a size.
+
+A link, a device, a pipe or a folder in a file's place is refused before anything is read or written. Paths below a
+root are walked folder by folder, so that no link on the way leads out of it. Light to load: hooks use it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+# Never through a link, never waiting for a pipe; and Windows would change line ends.
+OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_BY_FOLDER = os.open in os.supports_dir_fd  # not on Windows
+_PRIVATE = 0o700
+
+
+def open_plain(path: str, flags: int = os.O_RDONLY, *, folder: int | None = None) -> int:
+    """A handle on a plain file that has no other name; OSError for whatever else is there.
+
+    Whoever put a link, a pipe or a second name in its place wants us to read or write somewhere else.
+    """
+    handle = os.open(path, flags | OPENING, 0o600, dir_fd=folder)
+    state = os.fstat(handle)
+    if stat.S_ISREG(state.st_mode) and (state.st_nlink <= 1 or flags & (os.O_WRONLY | os.O_RDWR) == 0):
+        return handle
+    os.close(handle)
+    raise OSError(f"{path} is not a plain file")
+
+
+def read_plain_file(path: str, *, max_bytes: int) -> bytes | None:
+    """What a plain file holds; nothing when there is none, or when it is larger."""
+    try:
+        handle = open_plain(path)
+    except (OSError, ValueError):  # not there, not plain, or a name no file can have
+        return None
+    return _read_all(handle, max_bytes)
+
+
+def read_beneath(root: str, relative: str, *, max_bytes: int) -> bytes | None:
+    """What a plain file below `root` holds. No link is followed on the way, and no name leads upwards or elsewhere."""
+    handle = open_beneath(root, relative)
+    return None if handle is None else _read_all(handle, max_bytes)
+
+
+def open_beneath(root: str, relative: str) -> int | None:
+    """A handle for reading a plain file below `root`; nothing when there is none, or only through a link."""
+    names = relative.split("/")
+    if any(name in ("", ".", "..") or "\0" in name or (os.sep == "\\" and set(name) & set("\\:")) for name in names):
+        return None
+    try:
+        if not _BY_FOLDER:
+            path = os.path.join(root, *names)
+            return open_plain(path) if os.path.realpath(path) == os.path.join(os.path.realpath(root), *names) else None
+        at = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            for name in names[:-1]:
+                below = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=at)
+                os.close(at)
+                at = below
+            return open_plain(names[-1], folder=at)
+        finally:
+            os.close(at)
+    except (OSError, ValueError):
+        return None
+
+
+def make_own_folder(path: str) -> None:
+    """Make a private folder unless it is there; OSError when what is there is a link, no folder, or another person's.
+
+    Its parent must be there: the way to it is the caller's to vouch for.
+    """
+    try:
+        os.mkdir(path, _PRIVATE)
+    except FileExistsError:
+        require_own_folder(path)
+
+
+def require_own_folder(path: str) -> None:
+    """OSError unless a folder is there that is no link and belongs to this person (or to the system)."""
+    state = os.lstat(path)
+    if not stat.S_ISDIR(state.st_mode) or is_junction(path):
+        raise OSError(f"{path} is not a plain folder")
+    if hasattr(os, "geteuid") and state.st_uid not in (os.geteuid(), 0):
+        raise OSError(f"{path} belongs to another user")
+
+
+def is_junction(path: str) -> bool:
+    """Windows has a second sort of link for folders."""
+    found = getattr(os.path, "isjunction", None)
+    return bool(found and found(path))
+
+
+def _read_all(handle: int, max_bytes: int) -> bytes | None:
+    try:
+        if os.fstat(handle).st_size > max_bytes:
+            return None
+        found, size = [], 0
+        while chunk := os.read(handle, 1 << 20):
+            found.append(chunk)
+            size += len(chunk)
+            if size > max_bytes:
+                return None
+        return b"".join(found)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
