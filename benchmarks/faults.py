@@ -44,7 +44,7 @@ class Row:
 ROWS = (
     Row(
         1, "SIGKILL during any write", "0 acknowledged lost, 0 half-applied",
-        (f"{_FAULTS}/test_kill.py",),
+        (f"{_FAULTS}/test_kill.py", f"{_FAULTS}/test_kill_commands.py"),
     ),
     Row(
         3, "Power cut", "0 durable acts lost, 0 corrupt", (f"{_FAULTS}/test_power_cut.py",),

@@ -17,6 +17,7 @@ from typing import Any
 
 import recollect
 from recollect import Filter, Memory, Recollect, Status
+from recollect.remember.replay import replay
 from recollect.store.check import check
 
 SCALE = float(os.environ.get("RECOLLECT_SOAK") or 0)  # 1 is a nightly run, 0.2 a fifth of it
@@ -67,6 +68,11 @@ def state(memory: Recollect) -> State:
     return {memory.id: memory for memory in page.memories}
 
 
+def readable(memory: Recollect) -> State:
+    """Every memory of every status that can be read, by id."""
+    return {memory.id: memory for memory in memory.list(EVERYTHING, order="oldest", limit=_NO_LIMIT).memories}
+
+
 def assert_sound(memory: Recollect) -> State:
     """Rows, keyword entries, facets and log tell the same story; the state they tell.
 
@@ -92,6 +98,25 @@ def assert_sound(memory: Recollect) -> State:
             told[id] += 1
     assert told == {id: row.revision for id, row in rows.items()}, "the log and the rows differ"
     return rows
+
+
+def assert_replays(memory: Recollect) -> State:
+    """Every projection matches the rows, and replaying the log gives exactly the rows; the rows.
+
+    How often a memory was read is no part of the log, so usage is left out.
+    """
+    found = check(memory.store)
+    assert found.ok, found.findings
+    rows = {one.id: one for page in memory.store.memories.every() for one in page.memories}
+    told = replay(memory.store.log.replayable(), memory.store.kinds)
+    changed = differing(_unused(told.memories), _unused(rows))
+    assert not changed, f"the log and the rows differ: {described(dict(list(changed.items())[:3]))}"
+    return rows
+
+
+def _unused(rows: Mapping[str, Memory]) -> State:
+    usage = {"access_count": 0, "streak": 0}
+    return {id: row.having(**usage, accessed_at=row.created_at) for id, row in rows.items()}
 
 
 def differing(one: Mapping[str, Memory], other: Mapping[str, Memory]) -> dict[str, tuple[Memory | None, Memory | None]]:
