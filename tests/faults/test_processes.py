@@ -139,3 +139,66 @@ def test_a_writer_that_gave_up_waiting_changed_nothing_and_leaves_no_lock_behind
             assert {row.content for row in assert_sound(patient).values()} == {
                 "the first of many", "somebody else goes on", "and so do I", "in turns",
             }  # fmt: skip
+
+
+# --- reading writes nothing -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_opening_and_reading_write_nothing_to_the_file_or_its_log(tmp_path: Path, read_only: bool) -> None:
+    path = tmp_path / "memory.db"
+    files = [path, Path(f"{path}-wal")]
+    openings = size(5, 200)
+    with recollect.open(path) as memory:  # stays open: closing the last one settles the log, which is writing
+        id = memory.remember("readers leave no trace").id
+        before = [(file.read_bytes(), file.stat().st_mtime_ns) for file in files]
+        for _ in range(openings):
+            with recollect.open(path, read_only=read_only) as reader:
+                assert reader.get(id).content == "readers leave no trace"
+                assert [hit.id for hit in reader.recall("trace", track=False)] == [id]
+                assert reader.count() == len(reader.list().memories) == 1
+                assert len(reader.history()) == 1
+        assert [(file.read_bytes(), file.stat().st_mtime_ns) for file in files] == before
+    report(f"openings: {openings}, bytes written by opening and reading: 0")
+
+
+# --- lost updates beside slow work ------------------------------------------------------------------------------------
+
+
+def test_edits_beside_a_slow_consolidation_of_the_same_memory_are_not_lost(tmp_path: Path) -> None:
+    processes, operations, seed = 8, size(6, 100), base_seed()
+    result = run_program(
+        "crowd",
+        what="edit_beside_consolidation",
+        path=tmp_path / "memory.db",
+        seed=seed,
+        processes=processes,
+        operations=operations,
+        pause=0.1 if operations < 50 else 1.0,
+    )
+    report(
+        f"edits beside a slow consolidation: {processes * operations}, errors: {len(result['errors'])}, "
+        f"lost: {processes * operations - sum(result['counts'].values())}, conflicts seen and retried: "
+        f"{result['conflicts']}, consolidations: {result['consolidations']}"
+    )
+    assert not result["errors"], tally(result["errors"])
+    assert result["counts"] == {f"p{n}": operations for n in range(processes)}
+    assert result["consolidations"] > 0
+    assert result["facts"] == 1, "the fact was drawn twice, or got lost"
+
+
+# --- everything at once -----------------------------------------------------------------------------------------------
+
+
+def test_writers_beside_upkeep_indexing_checks_and_backups_lose_nothing(tmp_path: Path) -> None:
+    writers, seconds, seed = size(4, 12), size(4, 300), base_seed()
+    result = run_program("crowd", what="busy_project", path=tmp_path, seed=seed, writers=writers, seconds=seconds)
+    report(
+        f"busy project: {seconds} s, writers: {writers}, writes: {result['writes']}, lost: {result['lost']}, "
+        f"forgotten yet there: {result['back']}, upkeep runs: {result['upkeep']}, errors: {len(result['errors'])}, "
+        f"p99: {result['p99'] * 1000:.0f} ms"
+    )
+    assert not result["errors"], tally(result["errors"])
+    assert result["writes"] > 0
+    assert result["upkeep"] > 0
+    assert (result["lost"], result["back"]) == (0, 0)

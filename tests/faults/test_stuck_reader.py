@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -106,3 +108,66 @@ def test_settling_beside_a_stuck_reader_says_that_it_has_to_wait_and_finishes_la
     report(f"forgetting beside a stuck reader took {waited:.1f} s, all that time under the lock")
     if SOAK:
         assert waited <= _LONGEST_WAIT
+
+
+# --- many observations ------------------------------------------------------------------------------------------------
+
+_EVENTS = 50  # of one session
+_PARTS = 10  # in which sessions are learnt from; the second half is compared with the first
+_SETTLED_WITHIN = 60.0  # seconds after the reader ended
+_BUDGET = 1.10  # what the second half of equal sessions may take of what the first half took
+
+
+def _session(number: int, folder: Path) -> str:
+    """What an agent did in one session, as Claude Code writes it down."""
+    lines = []
+    for step in range(_EVENTS // 2):
+        common = {"sessionId": f"s{number}", "cwd": str(folder), "uuid": f"{number}-{step}",
+                  "timestamp": f"2026-01-{1 + number % 28:02d}T{number % 24:02d}:{step:02d}:00Z"}  # fmt: skip
+        call = {"type": "tool_use", "id": f"t{number}-{step}", "name": "Bash",
+                "input": {"command": f"pytest tests/t{(number * 7 + step) % 50}.py"}}  # fmt: skip
+        result = {"type": "tool_result", "tool_use_id": f"t{number}-{step}", "is_error": step % 3 == 0,
+                  "content": f"ImportError: no module named foo{step % 5}"}  # fmt: skip
+        lines.append({"type": "assistant", **common, "message": {"role": "assistant", "content": [call]}})
+        lines.append({"type": "user", **common, "message": {"role": "user", "content": [result]}})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_many_observations_beside_a_stuck_reader_leave_a_small_log_and_a_file_that_grows_evenly(
+    quick_path: Path,
+) -> None:
+    path, transcripts = quick_path / "memory.db", quick_path / "sessions"
+    sessions = size(1_500, 1_000_000) // _EVENTS // _PARTS * _PARTS
+    sizes, peak, events = [], 0, 0
+    with recollect.open(path) as memory:
+        memory.remember("the first of many")
+        for part in range(_PARTS):
+            transcripts.mkdir()
+            for number in range(part * sessions // _PARTS, (part + 1) * sessions // _PARTS):
+                (transcripts / f"{number}.jsonl").write_text(_session(number, quick_path), encoding="utf-8")
+            if part == _PARTS // 2:
+                with _reader(path) as reader:
+                    assert _say(reader) > 0
+                    done = memory.observer.replay([transcripts])
+                    peak = _log(path)
+                    _end(reader)
+                began = time.perf_counter()
+                while _log(path) > _MOST_LOG:  # ordinary writing is enough
+                    assert time.perf_counter() - began < _SETTLED_WITHIN
+                    memory.remember(words(random.Random(len(sizes))))
+            else:
+                done = memory.observer.replay([transcripts])
+            assert (done.sessions, done.broken) == (sessions // _PARTS, 0)
+            events += done.lines
+            shutil.rmtree(transcripts)
+            memory.store.engine.checkpoint()
+            sizes.append(path.stat().st_size)
+        assert_sound(memory)
+    first, second = sizes[_PARTS // 2 - 1] - sizes[0], sizes[-1] - sizes[_PARTS // 2]
+    report(
+        f"observed events: {events}, log beside a stuck reader: {peak / 2**20:.1f} MB, log afterwards: "
+        f"{_log(path) / 2**20:.1f} MB, file: {sizes[-1] / 2**20:.1f} MB, second half took {second / max(1, first):.2f} "
+        "of the first"
+    )
+    if SOAK:
+        assert second <= _BUDGET * first

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import recollect
-from faults.fault_tools import assert_sound, words
+from faults.fault_tools import assert_replays, assert_sound, words
+from faults.programs.fake_model import fake_model
 from faults.programs.kill_loop import warm_up
-from recollect import Recollect
+from recollect import Draft, Recollect
+from recollect.config import Settings
 from recollect.core.errors import StaleEdit
 from recollect.store.check import check
 
@@ -239,10 +241,150 @@ def _start(path: Path, seed: int, start: float) -> dict[str, Any]:
         return {"errors": [], "project": memory.project}
 
 
+# --- one memory, many editors, and a consolidation that takes its time ------------------------------------------------
+
+
+def edit_beside_consolidation(path: Path, seed: int, processes: int, operations: int, pause: float) -> dict[str, Any]:
+    """The memory that is edited is a fact which keeps being said again, so consolidations merge into it meanwhile."""
+    done = mmap.mmap(-1, processes)  # one byte for each editor
+    with fake_model(pause=pause) as port:
+        settings = Settings(embedder="none", model=f"http://127.0.0.1:{port}/v1#slow")
+        with recollect.open(path, settings=settings) as memory:
+            id = _say_and_consolidate(memory, 0)[0]
+        jobs: list[Callable[[], dict[str, Any]]] = [lambda: _consolidate_on(path, settings, done)]
+        jobs += [lambda n=n: _edit_and_tell(path, id, n, operations, done) for n in range(processes)]
+        answers = crowd(jobs)
+    with recollect.open(path) as memory:
+        assert_replays(memory)
+        facts = [row for row in memory.list(limit=10_000).memories if row.kind == "fact"]
+        counts = dict(memory.get(id).attributes)
+    return {
+        "errors": _errors(answers),
+        "counts": {name: count for name, count in counts.items() if name in {f"p{n}" for n in range(processes)}},
+        "conflicts": sum(answer.get("conflicts", 0) for answer in answers),
+        "consolidations": answers[0].get("rounds", 0),
+        "facts": len(facts),
+    }
+
+
+def _say_and_consolidate(memory: Recollect, number: int) -> list[str]:
+    memory.sessions.capture("My dog is called Rex.", session=f"s{number}", role="user")
+    done = memory.tend(job="consolidate")
+    assert not any(report.failed for report in done.reports), done.reports
+    return [row.id for row in memory.list(limit=100).memories if row.kind == "fact"]
+
+
+def _consolidate_on(path: Path, settings: Settings, done: mmap.mmap) -> dict[str, Any]:
+    rounds = 0
+    with recollect.open(path, settings=settings) as memory:
+        while not all(done[:]):
+            rounds += 1
+            _say_and_consolidate(memory, rounds)
+    return {"errors": [], "rounds": rounds}
+
+
+def _edit_and_tell(path: Path, id: str, number: int, operations: int, done: mmap.mmap) -> dict[str, Any]:
+    """Edit, then mark oneself as done; when all are, the consolidation ends."""
+    me = f"p{number}"
+    try:
+        conflicts = 0
+        with recollect.open(path) as memory:
+            for _ in range(operations):
+                while True:
+                    seen = memory.get(id)
+                    try:
+                        counted = {**seen.attributes, me: seen.attributes.get(me, 0) + 1}
+                        memory.edit(id, if_revision=seen.revision, attributes=counted)
+                        break
+                    except StaleEdit:
+                        conflicts += 1
+        return {"errors": [], "conflicts": conflicts}
+    finally:
+        done[number] = 1
+
+
+# --- everything at once -----------------------------------------------------------------------------------------------
+
+
+def busy_project(path: Path, seed: int, writers: int, seconds: float) -> dict[str, Any]:
+    """Writers of all kinds beside upkeep, indexing, checks and backups."""
+    (path / "src").mkdir()
+    for n in range(20):
+        (path / "src" / f"a{n}.py").write_text(f"def f{n}():\n    return {n}\n")
+    with recollect.open(path) as memory:
+        memory.remember_all([Draft(words(random.Random(seed + n))) for n in range(300)])
+    until = time.monotonic() + seconds
+    jobs: list[Callable[[], dict[str, Any]]] = [
+        lambda n=n: _work(path, seed + 1_000 + n, until) for n in range(writers)
+    ]
+    answers = crowd([*jobs, lambda: _keep_up(path, until)])
+    with recollect.open(path) as memory:
+        there = {row.content for row in assert_replays(memory).values()}
+    kept = [text for answer in answers for text in answer.get("kept", [])]
+    gone = [text for answer in answers for text in answer.get("gone", [])]
+    waits = sorted(wait for answer in answers for wait in answer.get("waits", []))
+    return {
+        "errors": _errors(answers),
+        "writes": len(waits),
+        "lost": sum(text not in there for text in kept),
+        "back": sum(text in there for text in gone),
+        "upkeep": sum(answer.get("upkeep", 0) for answer in answers),
+        "p99": waits[int(len(waits) * 0.99)] if waits else 0.0,
+    }
+
+
+def _work(path: Path, seed: int, until: float) -> dict[str, Any]:
+    rng = random.Random(seed)
+    kept: dict[str, str] = {}
+    gone: list[str] = []
+    waits: list[float] = []
+    errors: list[str] = []
+    with recollect.open(path) as memory:
+        while time.monotonic() < until:
+            act, began = rng.random(), time.perf_counter()
+            try:
+                if act < 0.55 or not kept:
+                    receipt = memory.remember(words(rng))
+                    kept[receipt.id] = receipt.memory.content
+                elif act < 0.65:
+                    id = rng.choice(sorted(kept))
+                    memory.forget(id)
+                    gone.append(kept.pop(id))
+                elif act < 0.75:
+                    memory.confirm(rng.choice(sorted(kept)))
+                else:
+                    notes = memory.recall(rng.choice(sorted(kept.values())).split()[0]).notes
+                    errors += [note for note in notes if any(bad in note for bad in _BAD_NOTES)]
+                    continue
+            except Exception as error:
+                errors.append(f"{type(error).__name__}: {error}")
+            waits.append(time.perf_counter() - began)
+    return {"errors": errors, "kept": list(kept.values()), "gone": gone, "waits": waits}
+
+
+def _keep_up(path: Path, until: float) -> dict[str, Any]:
+    errors: list[str] = []
+    rounds = 0
+    with recollect.open(path) as memory:
+        while time.monotonic() < until:
+            with (path / "src" / f"a{rounds % 20}.py").open("a") as source:
+                source.write(f"\n\ndef g{rounds}():\n    return f{rounds % 20}()\n")
+            for job in (memory.tend, memory.code.index, memory.maintenance.check, memory.maintenance.backup):
+                try:
+                    told = job()
+                    if job == memory.maintenance.check and not told.ok:
+                        errors.append(f"check: {told.findings[:2]}")
+                except Exception as error:
+                    errors.append(f"{getattr(job, '__name__', job)}: {type(error).__name__}: {error}")
+            rounds += 1
+    return {"errors": errors, "upkeep": rounds}
+
+
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
     programs: dict[str, Callable[..., dict[str, Any]]] = {
         "read_then_write": read_then_write, "edit_one": edit_one, "storm": storm, "start_together": start_together,
+        "edit_beside_consolidation": edit_beside_consolidation, "busy_project": busy_project,
     }  # fmt: skip
     what = programs[given.pop("what")]
     warm_up()

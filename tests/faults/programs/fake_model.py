@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -33,6 +36,21 @@ def answer(path: str, asked: dict[str, Any]) -> dict[str, Any]:
         "choices": [{"message": said, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 3},
     }
+
+
+@contextmanager
+def fake_model(pause: float = 0.0) -> Iterator[int]:
+    """The port of a model on this machine, in a process of its own: whoever asks may fork."""
+    with subprocess.Popen(
+        [sys.executable, __file__, json.dumps({"pause": pause})],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            yield int(server.stdout.readline())
+        finally:
+            server.stdin.close()
 
 
 def serve(pause: float = 0.0) -> None:

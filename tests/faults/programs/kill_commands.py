@@ -15,11 +15,9 @@ import random
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ import recollect
 from faults.fault_tools import assert_replays, readable
 from faults.programs import commands
 from faults.programs.commands import Command
+from faults.programs.fake_model import fake_model
 from recollect import Recollect
 from recollect.files.session_file import session_files
 
@@ -304,19 +303,6 @@ def _difference(found: Picture, expected: Picture) -> str:
     return f"there is {more} instead of {less}; found and expected {counts}; files that differ {files}"
 
 
-@contextlib.contextmanager
-def fake_model() -> Iterator[int]:
-    """The port of a model on this machine."""
-    script = Path(__file__).parent / "fake_model.py"
-    with subprocess.Popen(
-        [sys.executable, str(script), "{}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        yield int(server.stdout.readline())
-        server.stdin.close()
-
-
 def main(folder: Path, seed: int, kills: int, names: list[str]) -> dict[str, Any]:
     """Kill each of some commands so many times: half at moments, half at fail-points, each point in its turn."""
     told: dict[str, Any] = {}
@@ -337,8 +323,6 @@ def main(folder: Path, seed: int, kills: int, names: list[str]) -> dict[str, Any
             }  # fmt: skip
     return told
 
-
-Job = Callable[[], dict[str, Any]]
 
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
