@@ -41,36 +41,57 @@ class Row:
     left: str = ""  # what no test tries yet
 
 
+_PROCESSES, _READER = f"{_FAULTS}/test_processes.py", f"{_FAULTS}/test_stuck_reader.py"
 ROWS = (
     Row(
         1, "SIGKILL during any write", "0 acknowledged lost, 0 half-applied",
         (f"{_FAULTS}/test_kill.py", f"{_FAULTS}/test_kill_commands.py"),
     ),
-    Row(
-        3, "Power cut", "0 durable acts lost, 0 corrupt", (f"{_FAULTS}/test_power_cut.py",),
-    ),
-    Row(
-        4, "Torn or flipped log", "always a prefix of the commits", (f"{_FAULTS}/test_torn_log.py",),
-    ),
+    Row(3, "Power cut", "0 durable acts lost, 0 corrupt", (f"{_FAULTS}/test_power_cut.py",)),
+    Row(4, "Torn or flipped log", "always a prefix of the commits", (f"{_FAULTS}/test_torn_log.py",)),
     Row(
         5, "Damage to the main file", "noticed or without effect; rows on whole pages salvaged",
         (f"{_FAULTS}/test_damage.py",),
     ),
     Row(
-        6, "Disk full, failing, read-only", "0 acknowledged lost, reads and forget work, resumes without a restart",
-        (f"{_FAULTS}/test_disk_full.py",),
+        6, "Disk full, failing, read-only; the clock jumps",
+        "0 acknowledged lost, reads and forget work, resumes without a restart",
+        (f"{_FAULTS}/test_disk_full.py", f"{_FAULTS}/test_clock.py"),
     ),
     Row(
         7, "Sixteen processes read, then write", "0 lost, 0 lock errors, p99 ≤ 250 ms, longest ≤ 2 s",
-        (f"{_FAULTS}/test_processes.py::test_sixteen_processes_that_read_then_write_meet_no_lock_and_lose_nothing",),
+        (
+            f"{_PROCESSES}::test_sixteen_processes_that_read_then_write_meet_no_lock_and_lose_nothing",
+            f"{_PROCESSES}::test_writers_beside_upkeep_indexing_checks_and_backups_lose_nothing",
+        ),
     ),
+    Row(
+        8, "Lost update: eight processes edit one memory, beside a slow consolidation of it", "0 lost, conflicts shown",
+        (
+            f"{_PROCESSES}::test_eight_processes_that_edit_one_memory_lose_no_update",
+            f"{_PROCESSES}::test_edits_beside_a_slow_consolidation_of_the_same_memory_are_not_lost",
+        ),
+    ),
+    Row(
+        9, "Readers that come and go beside a writer", "0 lock errors, nothing written by opening",
+        (
+            f"{_PROCESSES}::test_readers_that_open_and_close_beside_a_writer_meet_no_error_and_see_every_acknowledged_write",
+            f"{_PROCESSES}::test_opening_and_reading_write_nothing_to_the_file_or_its_log",
+            f"{_PROCESSES}::test_opening_and_reading_wait_for_no_writer",
+            f"{_PROCESSES}::test_processes_that_find_no_store_at_the_same_moment_make_one_together",
+        ),
+    ),
+    Row(
+        10, "Growth of log and file: observations, a stuck reader",
+        "log ≤ 64 MB within 60 s of the end of the reader, even growth",
+        (_READER,),
+    ),
+    Row(12, "Long use", "idle CPU ≤ 1 %, ≤ 1 MB an hour, no more handles", (f"{_FAULTS}/test_soak.py",)),
     Row(
         13, "Upgrade of a store", "all rows kept, a verified copy first, a newer store refused",
-        (f"{_FAULTS}/test_migration.py",),
+        (f"{_FAULTS}/test_migration.py", "tests/store/test_upgrade.py"),
     ),
-    Row(
-        14, "Any sequence of acts against a plain model", "0 divergences", (f"{_FAULTS}/test_model.py",),
-    ),
+    Row(14, "Any sequence of acts against a plain model", "0 divergences", (f"{_FAULTS}/test_model.py",)),
 )  # fmt: skip
 
 

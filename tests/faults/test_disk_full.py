@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -134,11 +136,12 @@ def _attempt(
 
 
 @contextlib.contextmanager
-def _small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+def _small_disk(folder: Path, megabytes: int, *, files: int = 10_000) -> Iterator[Path]:
     """A disk of its own, if we may have one."""
     folder.mkdir()
+    limits = f"size={megabytes}m,nr_inodes={files}"
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", limits, "tmpfs", str(folder)], capture_output=True, check=False
     )
     if mounted.returncode != 0:
         pytest.skip("mounting a small disk needs root; the file size limit is tested instead")
@@ -302,3 +305,77 @@ def test_a_file_that_may_not_grow_costs_nothing_acknowledged_and_resumes_without
     assert done.returncode == 0, done.stderr[-2000:]
     met, acknowledged = done.stdout.split()
     report(f"file size limit: acknowledged: {acknowledged}, lost: 0, met as {met}, seed: {seed}")
+
+
+# --- several processes on a disk that fills and empties -------------------------------------------------------------
+
+
+def test_processes_on_a_disk_that_fills_and_empties_lose_nothing_and_meet_only_our_errors(tmp_path: Path) -> None:
+    seconds, writers, seed = size(4, 120), 4, base_seed()
+    rng = random.Random(seed)
+    with _small_disk(tmp_path / "disk", 16, files=400) as folder:
+        path = folder / "project" / ".recollect" / "memory.db"
+        with recollect.open(path) as memory:
+            first = memory.remember("the first of many").id
+        until = time.monotonic() + seconds
+        running = [
+            subprocess.Popen(
+                [sys.executable, "-c", _WRITE_ON, str(path), str(seed + n), str(seconds)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+            )
+            for n in range(writers)
+        ]  # fmt: skip
+        cycles = 0
+        while time.monotonic() < until:
+            _fill(folder / "filler", leave=0)
+            _take_all_names(folder / "names")
+            time.sleep(rng.uniform(0.1, 0.5))
+            shutil.rmtree(folder / "names", ignore_errors=True)
+            (folder / "filler").unlink(missing_ok=True)
+            time.sleep(rng.uniform(0.1, 0.4))
+            cycles += 1
+        acknowledged: list[str] = []
+        refused = 0
+        for process in running:
+            told, trouble = process.communicate(timeout=120)
+            assert process.returncode == 0, trouble[-1500:]
+            acknowledged += [line for line in told.splitlines() if not line.startswith("!")]
+            refused += told.count("!")
+        with recollect.open(path) as memory:
+            there = {row.content for row in assert_sound(memory).values()}
+            memory.forget(first)
+        lost = [text for text in acknowledged if text not in there]
+    report(
+        f"disk that fills and empties: {cycles} times, writers: {writers}, acknowledged: {len(acknowledged)}, "
+        f"refused: {refused}, lost: {len(lost)}"
+    )
+    assert acknowledged
+    assert not lost
+
+
+_WRITE_ON = """
+import random, sys, time, recollect
+from faults.fault_tools import words
+from recollect.core.errors import RecollectError
+path, rng, until = sys.argv[1], random.Random(int(sys.argv[2])), time.monotonic() + float(sys.argv[3])
+memory = None
+while time.monotonic() < until:
+    text = words(rng, 20)
+    try:
+        memory = memory or recollect.open(path)
+        memory.remember(text)
+        print(text, flush=True)
+    except RecollectError as error:
+        print("!", error.code, flush=True)
+    time.sleep(0.005)
+"""
+
+
+def _take_all_names(folder: Path) -> None:
+    """Use up what files a disk can still have."""
+    try:
+        folder.mkdir()
+        for number in range(5_000):
+            (folder / str(number)).touch()
+    except OSError:
+        return
