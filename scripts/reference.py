@@ -14,7 +14,7 @@ from typing import Any
 from reference_mcp import mcp
 from reference_python import python
 
-from recollect.config import Settings
+from recollect.config import REPOSITORY_MAY, Settings
 from recollect.core import errors
 from recollect.interfaces.cli import full_parser
 
@@ -43,16 +43,27 @@ def _default(field: Field[Any]) -> str:
     return "an empty table" if field.default is MISSING else f"`{field.default!r}`"
 
 
+def _repository_may(name: str) -> str:
+    if name == "documents":
+        return "all but detector; roots and specs inside the project"
+    limit = REPOSITORY_MAY.get(name)
+    return "no" if limit is None else str(limit) if limit.lower or not limit.values else f"only {limit}"
+
+
 def settings() -> str:
     """Every setting with its default and the comment beside it."""
     comments = _comments(inspect.getsource(Settings))
     rows = [
         f"| `{field.name}` | {_variable(field)} | {_default(field)} | {comments.get(field.name, '')} |"
+        f" {_repository_may(field.name)} |"
         for field in fields(Settings)
     ]
     intro = (
-        "# Settings\n\nRead once from `.recollect/config.toml`, then from the environment, which wins.\n\n"
-        "| setting | environment | default | meaning |\n|---|---|---|---|\n"
+        "# Settings\n\nRead once: your own file `~/.config/recollect/config.toml` (`$XDG_CONFIG_HOME`; on Windows\n"
+        "`%APPDATA%\\recollect`), then `.recollect/config.toml` beside the store, then the environment, which wins.\n\n"
+        "The file beside the store comes with the repository, so it may not choose what sends data elsewhere, runs a\n"
+        "program or raises a limit. The last column says what it may. `recollect doctor` lists what was ignored.\n\n"
+        "| setting | environment | default | meaning | a repository may choose it |\n|---|---|---|---|---|\n"
     )
     return intro + "\n".join(rows) + "\n"
 

@@ -77,7 +77,10 @@ class Rooms(Protocol):
 class Recollect:
     """One open memory. Safe to share between threads; close it or use it in a `with` block."""
 
-    def __init__(self, stores: StorePair, reader: Reader, writer: Writer, rooms: Rooms) -> None:
+    def __init__(
+        self, stores: StorePair, reader: Reader, writer: Writer, rooms: Rooms, *, notices: tuple[str, ...] = ()
+    ) -> None:
+        self.notices = notices  # what the person should know of this store: settings that were ignored, for example
         self._stores = stores
         self._reader = reader
         self._writer = writer

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.app import Recollect
-from recollect.config import Settings, load_settings
+from recollect.config import LoadedSettings, Settings, load_settings
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
@@ -67,7 +67,8 @@ def open(
     `PERSONAL` names the person's own file; with `personal=True` its memories are recalled beside the project's.
     """
     file = locate(path)
-    chosen = settings or load_settings(None if file is None else file.parent)
+    loaded = load_settings(None if file is None else file.parent) if settings is None else LoadedSettings(settings)
+    chosen = loaded.settings
     if chosen.recipe not in RECIPES:
         raise UnknownChoice("recipe", chosen.recipe, RECIPES)
     kinds = kinds_of(chosen)
@@ -109,7 +110,7 @@ def open(
     )
     reader = Reader(stores, context, clock=clock, follow_up=writer.follow_recall)
     rooms = WiredRooms(store, reader, writer, chosen, file=file, embedder=embedder, model=model)
-    return Recollect(stores, reader, writer, rooms)
+    return Recollect(stores, reader, writer, rooms, notices=tuple(filter(None, [loaded.notice])))
 
 
 class WiredRooms:

@@ -12,6 +12,7 @@ import pytest
 import recollect
 from interfaces.test_cli import Shell
 from recollect.core.conversations import Call, Turn
+from recollect.files.project import settings_folder
 from recollect.testing.chat_server import Calls, ChatServer, Outage, chat_server
 
 
@@ -102,8 +103,9 @@ def test_a_session_nobody_spoke_in_is_not_found(sh: Shell) -> None:
 
 def test_the_configured_provider_and_model_are_used(sh: Shell, server: ChatServer) -> None:
     sh("init")
-    config = f'memory = "recency"\nmodel = "{server.setting}"\n'
-    (sh.store.parent / "config.toml").write_text(config)
+    mine = Path(settings_folder())
+    mine.mkdir(parents=True)
+    (mine / "config.toml").write_text(f'memory = "recency"\nmodel = "{server.setting}"\n')
     assert sh.json("chat", "--once", "Hi")["provider"] == "recency"
     assert sh.json("providers")["default"] == "recency"
 

@@ -361,7 +361,7 @@ class NoModel(Refused):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"{what} needs a language model, and none is configured.",
-            hint='Set `model = "ollama:MODEL"`, "openai:MODEL" or "URL#MODEL" in `.recollect/config.toml`.',
+            hint='Set `model = "ollama:MODEL"`, "openai:MODEL" or "URL#MODEL" in `~/.config/recollect/config.toml`.',
         )
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.documents import Document, Related
-from recollect.core.errors import StoreError
+from recollect.core.errors import InvalidField, StoreError
 from recollect.core.ports import quiet
 from recollect.documents.context import DocumentsContext
 from recollect.documents.layout import Layout, read_layout
 from recollect.documents.search import DEFAULT_LIMIT, PER_DOCUMENT, Found, effective_confidence, search
+from recollect.files.plain import is_inside
 
 if TYPE_CHECKING:
     from recollect.documents.check import Checked
@@ -69,7 +70,7 @@ class Docs:
         from recollect.documents.index import index
 
         home = self.base if base is None else Path(os.path.realpath(base))
-        chosen = [Path(root) for root in roots] or [home / root for root in self.layout.roots] or [home]
+        chosen = [Path(root) for root in roots] or [_configured(home, root) for root in self.layout.roots] or [home]
         return index(
             chosen,
             self._room,
@@ -188,3 +189,10 @@ class Docs:
         except StoreError as error:
             return replace(found, notes=(*found.notes, f"the access was not counted: {error}"))
         return found
+
+
+def _configured(home: Path, root: str) -> Path:
+    """A configured root. One that is named as part of the project must be: a link may have taken its place."""
+    if not os.path.isabs(root) and ".." not in Path(root).parts and not is_inside(os.fspath(home), root):
+        raise InvalidField("documents.roots", f"{root!r} leads out of the project through a link")
+    return home / root

@@ -14,6 +14,7 @@ OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _BY_FOLDER = os.open in os.supports_dir_fd  # not on Windows
 _PRIVATE = 0o700
+_MAX_PATH = 1_000  # characters
 
 
 def open_plain(path: str, flags: int = os.O_RDONLY, *, folder: int | None = None) -> int:
@@ -64,6 +65,18 @@ def open_beneath(root: str, relative: str) -> int | None:
             os.close(at)
     except (OSError, ValueError):
         return None
+
+
+def is_inside(root: str, relative: str) -> bool:
+    """Does a relative path stay below `root`, by its name and by every link on the way? What is not there yet does."""
+    if os.path.isabs(relative) or relative.startswith("~") or "\0" in relative or len(relative) > _MAX_PATH:
+        return False
+    parts = relative.replace("\\", "/").split("/")
+    if ".." in parts or any(":" in part for part in parts):
+        return False
+    base = os.path.realpath(root)
+    named = os.path.normpath(os.path.join(base, *parts))
+    return os.path.realpath(named) == named
 
 
 def make_own_folder(path: str) -> None:

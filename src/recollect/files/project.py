@@ -38,20 +38,25 @@ def find_root_path(start: str) -> str:
 
 def user_folder() -> str:
     """Where the memories are kept that belong to the person, not to a project."""
-    if os.name == "nt":
-        base = os.environ.get("APPDATA") or os.path.expanduser("~/AppData/Roaming")
-    else:
-        base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    return os.path.join(base, "recollect")
+    return _person_folder("XDG_DATA_HOME", "~/.local/share", windows="APPDATA")
 
 
 def state_folder() -> str:
-    """Where logs go."""
+    """Where logs go, and the key that marks this person's stores."""
+    return _person_folder("XDG_STATE_HOME", "~/.local/state", windows="LOCALAPPDATA")
+
+
+def settings_folder() -> str:
+    """Where the person's own settings are."""
+    return _person_folder("XDG_CONFIG_HOME", "~/.config", windows="APPDATA")
+
+
+def _person_folder(variable: str, usual: str, *, windows: str) -> str:
+    """A folder of the person, never one inside whatever project they stand in: a relative path is not heeded."""
     if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/AppData/Local")
-    else:
-        base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return os.path.join(base, "recollect")
+        variable, usual = windows, {"APPDATA": "~/AppData/Roaming"}.get(windows, "~/AppData/Local")
+    base = os.environ.get(variable, "")
+    return os.path.join(base if os.path.isabs(base) else os.path.expanduser(usual), "recollect")
 
 
 def _main_worktree(folder: str) -> str:

@@ -201,9 +201,10 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
     from recollect.config import load_settings
 
     status = memory.maintenance.status(limit=limit)
-    settings = load_settings(None if memory.path is None else memory.path.parent)
+    settings = load_settings(None if memory.path is None else memory.path.parent).settings
     return {
         "project": memory.project,
+        "notices": list(memory.notices),
         "memories": dict(status.memories),
         "sessions": dict(status.sessions),
         "entities": dict(status.entities),

@@ -146,12 +146,12 @@ def arguments_providers(parser: argparse.ArgumentParser) -> None:
 
 def run_providers(args: argparse.Namespace, console: Console) -> int:
     """Needs no store: what can be chosen does not depend on one."""
-    from recollect.config import Settings, load_settings
+    from recollect.config import load_settings
     from recollect.registry import providers
     from recollect.wiring import locate
 
     file = locate(args.store)
-    chosen = (load_settings(file.parent) if file is not None else Settings()).memory
+    chosen = load_settings(None if file is None else file.parent).settings.memory
     offers = providers()
     if console.json:
         told = [{"name": one.name, "does": one.does, "origin": one.origin} for one in offers]

@@ -83,7 +83,10 @@ def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
     """The memory the command works on. Only commands that take something in may make a new one."""
     from recollect.wiring import open as open_memory  # the list of commands and a misspelt one need no memory
 
-    return open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor, personal=True)
+    memory = open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor, personal=True)
+    for notice in memory.notices:
+        sys.stderr.write(f"recollect: {printable(notice)}\n")
+    return memory
 
 
 def require_files(names: Iterable[str]) -> None:

@@ -172,6 +172,7 @@ def examine(args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str]) -> None:
     store = memory.maintenance.facts()
     facts["project"] = memory.project
+    worries += memory.notices
     facts["schema"] = store.schema
     facts["memories"] = _join_counts(store.memories)
     if store.model is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -38,6 +39,8 @@ class MemoryHandle:
                 self._opened = open_memory(
                     self._store, create=create, read_only=self.read_only, actor=self._actor, personal=True
                 )
+                for notice in self._opened.notices:  # hosts show or keep what a server says on stderr
+                    sys.stderr.write(f"recollect: {notice}\n")
             return self._opened
 
     def close(self) -> None:
