@@ -18,11 +18,13 @@ from faults.fault_tools import State, assert_sound, base_seed, environment, repo
 from faults.programs.migration import FIRST, LAST, POINTS, steps
 from recollect import Draft
 from recollect.core.errors import MigrationFailed, NewerSchema, StoreError
+from recollect.core.kinds import Kinds
 from recollect.store.migrate import migrate
 from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.port import Engine
 from recollect.store.sqlite import backup
 from recollect.store.sqlite.engine import SqliteEngine
+from recollect.tend.put_back import put_back
 
 _PROGRAM = Path(__file__).parent / "programs" / "migration.py"
 
@@ -66,8 +68,9 @@ def _assert_backup_holds(folder: Path, before: State) -> None:
     assert made, "there is no backup"
     for one in made:
         assert backup.verify(one.path) == len(before)
+    assert len(made) == len({one.path.name.split("-", 1)[1] for one in made}), "one backup for each schema"
     restored = folder / "restored.db"
-    assert backup.put_back(made[-1].path, restored) is None
+    assert put_back(made[-1].path, restored, Kinds()).set_aside is None
     with recollect.open(restored) as memory:
         assert assert_sound(memory) == before
     restored.unlink()
@@ -131,17 +134,21 @@ def test_a_step_that_fails_or_loses_something_is_rolled_back_and_names_a_backup_
         memory.remember("writing goes on")
 
 
-def test_the_steps_before_a_failing_one_stay_and_the_rest_can_be_repeated(tmp_path: Path) -> None:
+def test_a_failing_step_takes_back_those_before_it_and_all_can_be_repeated(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    _old_store(path, base_seed())
+    before = _old_store(path, base_seed())
     rows = _rows(path)
     engine = SqliteEngine(path)
-    with pytest.raises(MigrationFailed):
-        migrate(engine, [*steps(), Migration(LAST + 1, "wrong", _loses_rows)])
-    assert engine.schema() == LAST
+    for _ in range(3):
+        with pytest.raises(MigrationFailed):
+            migrate(engine, [*steps(), Migration(LAST + 1, "wrong", _loses_rows)])
+        assert engine.schema() == FIRST
+    assert len(backup.list_backups(tmp_path)) == 1, "one backup, not one per try"
     migrate(engine, steps())
+    assert engine.schema() == LAST
     engine.close()
     assert _rows(path) == rows
+    _assert_backup_holds(tmp_path, before)
 
 
 # --- kills ------------------------------------------------------------------------------------------------------------
@@ -150,7 +157,7 @@ def test_the_steps_before_a_failing_one_stay_and_the_rest_can_be_repeated(tmp_pa
 def _assert_migrates_in_the_end(path: Path, before: State, rows: list[tuple[object, ...]], where: str) -> int:
     """After a kill: a whole number of steps was made, nothing is lost, the rest can be made; the schema it had."""
     found = _schema(path)
-    assert FIRST <= found <= LAST, where
+    assert found in (FIRST, LAST), where
     assert _rows(path) == rows, where
     if found == FIRST:
         with recollect.open(path) as memory:

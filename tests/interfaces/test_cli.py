@@ -168,7 +168,7 @@ def test_repair_salvages_a_damaged_file(sh: Shell) -> None:
 
 
 def test_repair_of_a_sound_store_does_nothing(sh: Shell) -> None:
-    assert sh.json("repair") == {"rebuilt": [], "quarantined": None, "salvaged": 0, "lost": []}
+    assert sh.json("repair") == {"rebuilt": [], "quarantined": None, "salvaged": 0, "lost": [], "tombstones": 0}
     assert sh.json("repair", "--rebuild")["rebuilt"] == ["keywords", "facets", "names"]
 
 

@@ -11,8 +11,9 @@ from recollect.app import Recollect
 from recollect.core.errors import BackupFailed, BackupNotFound, StoreDamaged
 from recollect.core.kinds import Kinds
 from recollect.store.check import check
-from recollect.store.sqlite.backup import list_backups, make_backup, put_back
+from recollect.store.sqlite.backup import list_backups, make_backup
 from recollect.store.sqlite.repair import _readable, rebuild, salvage
+from recollect.tend.put_back import put_back
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ def test_a_backup_is_verified_listed_and_restorable(path: Path) -> None:
         assert made is not None
         memory.remember("After the backup.")
     assert [backup.memories for backup in list_backups(path.parent)] == [40]
-    aside = put_back(made, path)
+    aside = put_back(made, path, Kinds()).set_aside
     with recollect.open(path) as memory:
         assert len(memory.recall("After the backup")) == 0
         assert memory.count() == 39
@@ -164,7 +165,7 @@ def test_a_useless_backup_does_not_replace_the_store(
     spoil(made)
     before = path.read_bytes()
     with pytest.raises(error):
-        put_back(made, path)
+        put_back(made, path, Kinds())
     assert path.read_bytes() == before
 
 

@@ -464,6 +464,27 @@ class StoreDamaged(StoreError):
         )
 
 
+class StoreLost(StoreError):
+    """The file changed under an open store in a way it cannot follow. Nothing was acknowledged."""
+
+    code = "store-lost"
+
+    def __init__(self, path: str, what: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"{path} {what} while it was open; nothing was written.",
+            hint=hint or "Put the file back, or put a backup there with `recollect restore`, and try again.",
+        )
+
+
+class UnsafeFile(StoreError):
+    """A link, a device or a stranger's file where one of the store's own files should be."""
+
+    code = "unsafe-file"
+
+    def __init__(self, path: str, what: str, *, hint: str) -> None:
+        super().__init__(f"{path} is {what}, so it is not used.", hint=hint)
+
+
 class StoreBusy(StoreError):
     code = "store-busy"
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recollect.observer.review import Waiting
     from recollect.remember.forget import Forgotten
     from recollect.tend.maintenance import CheckReport
+    from recollect.tend.put_back import Restored
 
 Json = dict[str, Any]
 
@@ -194,6 +195,22 @@ def check_json(report: CheckReport) -> Json:
         for finding in report.findings
     ]
     return {"ok": report.ok, "memories": report.memories, "findings": findings}
+
+
+def restored_json(restored: Restored) -> Json:
+    again = restored.reapplied
+    return {
+        "restored": str(restored.backup),
+        "set_aside": None if restored.set_aside is None else str(restored.set_aside),
+        "again": {
+            "forgotten": again.forgotten,
+            "rejected": again.rejected,
+            "redacted": again.redacted,
+            "tombstones": again.tombstones,
+        },
+        "newer": restored.newer,
+        "read_whole": restored.read_whole,
+    }
 
 
 def status_json(memory: Recollect, *, limit: int) -> Json:

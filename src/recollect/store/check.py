@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from recollect.core.errors import RecollectError, StoreDamaged
+from recollect.core.errors import MemoryClosed, RecollectError, StoreDamaged
 from recollect.store.memories import facets
 from recollect.store.meta import FILE, Meta
 from recollect.store.store import Store
@@ -69,6 +69,8 @@ def _guarded(area: str, look: Look, store: Store, report: CheckReport, progress:
     """A check that cannot even be carried out is a finding, not a crash."""
     try:
         look(store, report, progress)
+    except MemoryClosed:
+        raise
     except (RecollectError, ValueError, TypeError, KeyError) as error:
         report.findings.append(Finding(area, str(error), projection=area in _PROJECTIONS))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 from recollect.core.errors import StoreDamaged
@@ -35,11 +34,14 @@ class Log:
         self._engine = engine
         self._project = project
         self._meta = Meta(engine, FILE)
+        self._named = (-1, "")  # this copy, and in which generation of the file
 
-    @cached_property
+    @property
     def _replica(self) -> str:
         """The name of this copy of the store, which it keeps for good."""
-        return self._meta.get(REPLICA) or OLD_REPLICA
+        if self._named[0] != self._engine.generation:
+            self._named = (self._engine.generation, self._meta.get(REPLICA) or OLD_REPLICA)
+        return self._named[1]
 
     _HEAD = "select number, replica, stamp, hash from log order by number desc limit 1"
     _HEAD_OF = "select hash from log where replica = :replica order by number desc limit 1"

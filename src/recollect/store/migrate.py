@@ -1,4 +1,4 @@
-"""Migrations: one transaction each, a verified backup first, counts and hashes compared before and after.
+"""Migrations: one transaction for all of them, a verified backup first, counts and hashes compared around each step.
 
 A migration that would lose or change what people taught is rolled back, whatever its author intended.
 """
@@ -70,16 +70,18 @@ def migrate(
             create(engine)
             for name, value in facts.items():
                 Meta(engine, FILE).put(name, value)
-    if current >= steps[-1].number:
-        return
-    backup = "nowhere: the store was empty"
-    if current > 0:
-        made = engine.backup(f"before-schema-{steps[-1].number}")
-        backup = str(made) if made else backup
-    for step in steps:
-        with engine.write():
-            if engine.schema() < step.number:  # asked again under the lock: another process may have been faster
+        missing = [step for step in steps if step.number > engine.schema()]
+        if missing:
+            backup = "nowhere: the store was empty" if current == 0 else _backed_up(engine, missing[-1].number)
+            for step in missing:
                 _apply(engine, step, backup)
+
+
+def _backed_up(engine: Engine, number: int) -> str:
+    """Where a backup of the store as it is now lies: one that an earlier try left, or a new one. The lock is held, so
+    several processes that want to migrate make one."""
+    reason = f"before-schema-{number}"
+    return str(engine.backup(reason, unless_same=True) or "nowhere: the store is in memory")
 
 
 def _apply(engine: Engine, step: Migration, backup: str) -> None:

@@ -58,6 +58,11 @@ class Engine(Protocol):
     def read_only(self) -> bool: ...
 
     @property
+    def generation(self) -> int:
+        """Another number after the database was replaced by another: what is kept of it in memory is out of date."""
+        ...
+
+    @property
     def folder(self) -> Path | None:
         """The directory of the file; nothing for a database in memory or on a server."""
         ...
@@ -123,8 +128,9 @@ class Engine(Protocol):
         """What is wrong with the database's own structures, in words; nothing when it is sound."""
         ...
 
-    def backup(self, reason: str) -> Path | None:
-        """A verified copy of the last committed state beside the store; nothing where the engine keeps none."""
+    def backup(self, reason: str, *, unless_same: bool = False) -> Path | None:
+        """A verified copy of the last committed state beside the store; nothing where the engine keeps none. With
+        `unless_same`, the one for that reason which holds the same already."""
         ...
 
     def copy_to(self, target: Path) -> None:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import BackupNotFound, StoreDamaged, StoreError
+from recollect.core.errors import BackupNotFound, NotAStore, StoreDamaged, StoreError, StoreMissing
 from recollect.models.budget import day_of
 from recollect.store.check import CheckReport, check
-from recollect.store.sqlite.backup import Backup, list_backups, make_backup, put_back
+from recollect.store.open import open_store
+from recollect.store.sqlite.backup import Backup, list_backups, make_backup
 from recollect.store.sqlite.engine import sqlite_version
 from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
 
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
     from recollect.store.jobs import Job
     from recollect.store.spend import Cost
     from recollect.store.store import Store
+    from recollect.tend.put_back import Restored
 
 __all__ = [
     "Backup",
     "CheckReport",
     "Maintenance",
     "RepairReport",
-    "Restored",
     "StoreFacts",
     "StoreStatus",
     "StoredSecret",
@@ -169,27 +170,36 @@ class Maintenance:
         return [entry for entry in entries if job in (None, (entry.change.after or {}).get("job"))][:limit]
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """Which backup was put back, and where what was there before is kept."""
+def restore_backup(store: Path, backup: Path | None = None, *, kinds: Kinds | None = None) -> Restored:
+    """Put a backup in the place of a store, the newest beside it by default. What was there is set aside; what was
+    forgotten or rejected there since the backup is forgotten and rejected again."""
+    from recollect.core.kinds import Kinds
+    from recollect.tend.put_back import put_back
 
-    backup: Path
-    set_aside: Path | None
-
-
-def restore_backup(store: Path, backup: Path | None = None) -> Restored:
-    """Put a backup in the place of a store, the newest beside it by default. What was there is set aside."""
     if backup is None:
         known = list_backups(store.parent)
         if not known:
             raise BackupNotFound(str(store.parent / "backups"))
         backup = known[0].path
-    return Restored(backup, put_back(backup, store))
+    return put_back(backup, store, kinds or Kinds())
 
 
 def salvage_store(path: Path, kinds: Kinds) -> RepairReport:
-    """Carry what can be read of a damaged file into a new one; the damaged file is kept, untouched."""
-    return salvage(path, kinds)
+    """Put a new file with all that can be read of a damaged one in its place; the damaged file is kept, untouched.
+    Nothing happens when it is sound: somebody else was faster."""
+    return salvage(path, kinds, only_if=lambda: _is_damaged(path, kinds))
+
+
+def _is_damaged(path: Path, kinds: Kinds) -> bool:
+    """Is anything wrong that rebuilding the indexes cannot mend?"""
+    try:
+        store = open_store(path, kinds, create=False, read_only=True)
+    except (StoreDamaged, NotAStore, StoreMissing):
+        return True
+    try:
+        return not all(finding.projection for finding in check(store, quick=True).findings)
+    finally:
+        store.close()
 
 
 def backups_beside(store: Path) -> list[Backup]:

@@ -12,7 +12,7 @@ from recollect.app import Recollect
 from recollect.core.errors import InvalidField, StoreError, StoreMissing
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
-from recollect.interfaces.payloads import check_json
+from recollect.interfaces.payloads import check_json, restored_json
 from recollect.tend.maintenance import restore_backup, salvage_store
 from recollect.wiring import kinds_of, locate
 
@@ -46,15 +46,31 @@ def arguments_restore(parser: argparse.ArgumentParser) -> None:
 
 
 def run_restore(args: argparse.Namespace, console: Console) -> int:
-    restored = restore_backup(_store_file(args), None if args.backup is None else Path(args.backup))
-    aside = restored.set_aside
+    from recollect.config import Settings
+
+    named = None if args.backup is None else Path(args.backup)
+    restored = restore_backup(_store_file(args), named, kinds=kinds_of(Settings()))
     if console.json:
-        console.value({"restored": str(restored.backup), "set_aside": None if aside is None else str(aside)})
-    else:
-        console.line(f"Restored {restored.backup}.")
-        if aside is not None:
-            console.line(f"What was there before is kept at {aside}.")
+        console.value(restored_json(restored))
+        return FINE
+    console.line(f"Restored {restored.backup}.")
+    again = restored.reapplied
+    for name, count in (("forgotten", again.forgotten), ("rejected", again.rejected), ("redacted", again.redacted)):
+        if count:
+            console.line(f"{name.capitalize()} after the backup was made, and {name} again: {_memories(count)}.")
+    if again.tombstones:
+        console.line(f"{counted(again.tombstones, 'tombstone')} set after the backup was made stand again.")
+    if restored.set_aside is not None:
+        console.line(f"What was there before is kept at {restored.set_aside}.")
+        if restored.newer:
+            console.line(f"It holds {_memories(restored.newer)} that the backup lacks.")
+    if not restored.read_whole:
+        console.note("  ! It could not be read whole: what was forgotten since the backup may be back.")
     return FINE
+
+
+def _memories(count: int) -> str:
+    return f"{count:,} {'memory' if count == 1 else 'memories'}"
 
 
 # --- check and repair ----------------------------------------------------------------------------------------------
@@ -126,6 +142,7 @@ def _show_repair(outcome: RepairReport, console: Console) -> None:
                 "quarantined": None if outcome.quarantined is None else str(outcome.quarantined),
                 "salvaged": outcome.salvaged,
                 "lost": list(outcome.lost),
+                "tombstones": outcome.tombstones,
             }
         )
         return
@@ -134,6 +151,8 @@ def _show_repair(outcome: RepairReport, console: Console) -> None:
         console.line(
             f"{outcome.salvaged:,} memories were carried into a new one; {len(outcome.lost)} could not be read."
         )
+        if outcome.tombstones:
+            console.line(f"{counted(outcome.tombstones, 'tombstone')} that only the log knew of hold again.")
         console.line("If a backup knows more, `recollect restore` puts it back.")
     elif outcome.rebuilt:
         console.line(f"Rebuilt from the rows: {', '.join(outcome.rebuilt)}.")

@@ -1,8 +1,9 @@
-"""Backups: a verified copy beside the store, the list of them, and putting one back without losing the present."""
+"""Backups: a verified copy beside the store, the list of them, and the copy that one is put back from."""
 
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +12,11 @@ from recollect.core.errors import BackupFailed, BackupNotFound, StoreError
 from recollect.store.migrations.latest import APPLICATION_ID
 from recollect.store.port import Engine
 from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.sqlite.place import make_folder, sync_file, sync_folder
+from recollect.store.sqlite.swap import STAMP
 
 FOLDER = "backups"
-_STAMP = "%Y%m%dT%H%M%S.%fZ"
+_PARTIAL = ".partial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +34,59 @@ def make_backup(engine: Engine, *, reason: str = "manual", target: Path | None =
     if target is None:
         if engine.folder is None:
             return None
-        stamp = datetime.now(UTC).strftime(_STAMP)
-        target = engine.folder / FOLDER / f"{stamp}-{reason}.db"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(target.name + ".partial")
+        folder = make_folder(engine.folder / FOLDER)
+        target = folder / f"{datetime.now(UTC).strftime(STAMP)}-{reason}.db"
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target.parent)
+    partial = target.with_name(f"{target.name}.{os.getpid()}{_PARTIAL}")
     partial.unlink(missing_ok=True)
     try:
         engine.copy_to(partial)
         verify(partial)
+        sync_file(partial)
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
     return target
+
+
+def find_same(engine: Engine, reason: str) -> Path | None:
+    """The backup for this reason that holds what the store holds, if there is one: an earlier try left it."""
+    from recollect.store.migrate import census
+
+    folder = None if engine.folder is None else engine.folder / FOLDER
+    for path in [] if folder is None else sorted(folder.glob(f"*-{reason}.db"), reverse=True):
+        try:
+            verify(path)
+            copy = SqliteEngine(path, read_only=True)
+            try:
+                if copy.schema() == engine.schema() and census(copy) == census(engine):
+                    return path
+            finally:
+                copy.close()
+        except StoreError:
+            continue  # not usable: a new one is made
+    return None
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what backups that died left behind; those of living processes are their own affair."""
+    for partial in folder.glob(f"*.db.*{_PARTIAL}"):
+        maker = partial.name.removesuffix(_PARTIAL).rpartition(".")[2]
+        if maker.isdigit() and not _is_alive(int(maker)):
+            partial.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
 
 
 def verify(path: Path) -> int:
@@ -68,10 +111,12 @@ def verify(path: Path) -> int:
 
 def list_backups(folder: Path | None) -> list[Backup]:
     """The backups beside a store, newest first. Unreadable ones are listed with -1 memories."""
-    found = [] if folder is None else sorted((folder / FOLDER).glob("*.db"), reverse=True)
+    names = [] if folder is None else sorted((folder / FOLDER).glob("*.db"), reverse=True)
+    found = [(path, os.lstat(path)) for path in names]
     return [
-        Backup(path, datetime.fromtimestamp(path.stat().st_mtime, UTC), path.stat().st_size, _memories_in(path))
-        for path in found
+        Backup(path, datetime.fromtimestamp(seen.st_mtime, UTC), seen.st_size, _memories_in(path))
+        for path, seen in found
+        if stat.S_ISREG(seen.st_mode)
     ]
 
 
@@ -86,47 +131,19 @@ def _memories_in(path: Path) -> int:
         engine.close()
 
 
-def put_back(backup: Path, store: Path) -> Path | None:
-    """Replace the store by a verified backup; where the replaced files were moved to, if there were any.
-
-    The caller has closed the store and holds no other handle on it. Nothing is deleted: the present state is set aside.
-    """
+def copy_backup(backup: Path, target: Path) -> int:
+    """Copy a verified backup to where a store is built from it; how many memories it holds."""
     if not backup.is_file():
         raise BackupNotFound(str(backup))
     verify(backup)
-    staged = store.with_name(store.name + ".restoring")
-    staged.unlink(missing_ok=True)
     source = SqliteEngine(backup, read_only=True)
     try:
-        source.copy_to(staged)
+        source.copy_to(target)
     finally:
         source.close()
-    verify(staged)
-    aside = set_aside(store, "replaced") if store.exists() else None
-    os.replace(staged, store)
-    _sync_folder(store.parent)
-    return aside
+    return verify(target)
 
 
-def set_aside(store: Path, why: str) -> Path:
-    """Move a store and its log into `quarantine/`, whole and untouched."""
-    stamp = datetime.now(UTC).strftime(_STAMP)
-    folder = store.parent / "quarantine" / f"{stamp}-{why}"
-    folder.mkdir(parents=True)
-    for suffix in ("-wal", "-shm", ""):  # the log first: a store must never be seen without it
-        part = Path(f"{store}{suffix}")
-        if part.exists():
-            os.replace(part, folder / part.name)
-    _sync_folder(folder)
-    return folder / store.name
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make renames durable where the platform allows a directory to be synced."""
-    if os.name == "nt":
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+def memory_ids(engine: Engine) -> set[str]:
+    """The ids of all memories of a file, whichever project they belong to."""
+    return {str(row[0]) for row in engine.rows("select id from memories")}

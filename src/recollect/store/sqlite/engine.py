@@ -1,13 +1,13 @@
 """The SQLite engine: one driver (apsw), one writing connection, a small pool of readers.
 
 Every pragma below has a measured reason: a write is acknowledged only after it is synced (WAL with full sync), writers
-take an immediate transaction under the fair lock, readers never wait, deleted text is overwritten. Never open the same
-file with a second SQLite library in one process: closing it drops this one's locks and commits are lost.
+take an immediate transaction under the fair lock, readers never wait, deleted text is overwritten. Before anything is
+acknowledged or told, the name is compared with the file that is open: see `_keep_up`. Never open the file a second time
+by other means in one process: closing it drops the locks of this one and commits are lost.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import threading
 import weakref
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
@@ -27,16 +28,29 @@ from recollect.core.errors import (
     StoreDamaged,
     StoreError,
     StoreFull,
+    StoreLost,
+    StoreMissing,
     StoreReadOnly,
     UnsafeSqlite,
 )
 from recollect.core.text import index_body, index_names
-from recollect.store.migrations.latest import APPLICATION_ID
+from recollect.store.migrations.latest import APPLICATION_ID, LATEST
 from recollect.store.port import Row, Value
 from recollect.store.sqlite.dialect import SqliteDialect
 from recollect.store.sqlite.lock import FairLock, Reserve
 from recollect.store.sqlite.match import TOKENIZER
+from recollect.store.sqlite.place import (
+    Identity,
+    beside,
+    file_identity,
+    look,
+    look_safely,
+    open_safely,
+    require_plain,
+    resolved,
+)
 from recollect.store.sqlite.recognise import FoundSchema, harden
+from recollect.store.sqlite.swap import finish, is_unfinished, set_log_aside
 
 TIMEOUT = 30.0  # seconds a writer queues before it reports the store as busy
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
@@ -46,6 +60,13 @@ _SAFE = (3, 51, 3)  # first release without the WAL-reset bug
 _BACKPORTS = {(3, 50): 7, (3, 44): 6}
 _FORK_TIMEOUT = 5.0  # seconds a fork waits for readers to finish
 _READERS_KEPT = 8  # idle reading connections
+_BLOCK = 2**20  # bytes of the file that are searched at once
+_TRIES = 20  # how often a file may be replaced between looking and opening
+_MOMENT = 0.02  # seconds
+_CUT = "Run `recollect repair`: it keeps the file and salvages what is left. `recollect restore` puts a backup back."
+_ABOUT = ("application_id", "user_version")
+_PROJECT = "select value from meta where project = '' and name = 'project'"
+_HEADER = 100  # bytes before the first page of a database; its size in pages stands at 28
 
 if TYPE_CHECKING:
     from recollect.store.port import Engine
@@ -100,6 +121,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
+class _Connection(apsw.Connection):
+    """A connection that knows which files it has open."""
+
+    file: Identity | None = None
+    log: tuple[Identity | None, Identity | None] | None = None  # the log and its index, once it has written
+
+
 class SqliteEngine:
     """One database file (or one in memory), shared by all threads of this process."""
 
@@ -123,13 +151,20 @@ class SqliteEngine:
         self._local = threading.local()
         self._turn = threading.Lock()  # one writing thread at a time
         self._pool_guard = threading.Condition(threading.Lock())
-        self._readers: list[apsw.Connection] = []
+        self._readers: list[_Connection] = []
         self._lent = 0  # readers in use
         self._is_forking = False
-        self._writer: apsw.Connection | None = None
+        self._writer: _Connection | None = None
         self._durable: bool | None = None  # how the writer syncs just now
-        self._lock = FairLock(_beside(path, "-lock"), timeout=timeout) if path is not None else None
-        self._reserve = Reserve(_beside(path, "-reserve")) if path is not None else None
+        self._name = "" if path is None else str(path)
+        self._may_create = path is not None and look(path) is None
+        self._file: Identity | None = None  # the file all connections have open
+        self._size = 0  # of the file when it was last looked at: it shrinks only by `vacuum`
+        self._changed_at = 0  # when it was last changed, in nanoseconds
+        self._log: Identity | None = None  # the log of that file
+        self._generation = 0
+        self._lock = FairLock(beside(path, "-lock"), timeout=timeout) if path is not None else None
+        self._reserve = Reserve(beside(path, "-reserve")) if path is not None else None
         _open_engines.add(self)
 
     # --- identity -------------------------------------------------------------------------------------------------
@@ -146,6 +181,10 @@ class SqliteEngine:
     def read_only(self) -> bool:
         return self._read_only
 
+    @property
+    def generation(self) -> int:
+        return self._generation
+
     # --- transactions ---------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -161,6 +200,7 @@ class SqliteEngine:
             try:
                 yield
                 connection.execute("commit")
+                self._require_kept(connection)
                 if self._reserve:
                     self._reserve.refill()
             finally:
@@ -238,13 +278,14 @@ class SqliteEngine:
         return found[0] if found else None
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        connection = self._current or self._borrow()
+        current = self._current
+        connection = self._borrow() if current is None else current
         try:
             cut: Any = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
             plain: dict[str, Any] = {"include_offsets": False, "include_colocated": False}
             return [list(cut(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **plain)) for text in texts]
         finally:
-            if connection is not self._current:
+            if current is None:
                 self._give_back(connection)
 
     @cached_property
@@ -293,15 +334,16 @@ class SqliteEngine:
             self.rows("select rowid from keywords limit 1")  # lets FTS5 notice what other connections wrote
             return [row[0] for row in self.rows("pragma integrity_check(20)") if row[0] != "ok"]
 
-    def backup(self, reason: str) -> Path | None:
-        from recollect.store.sqlite.backup import make_backup
+    def backup(self, reason: str, *, unless_same: bool = False) -> Path | None:
+        from recollect.store.sqlite.backup import find_same, make_backup
 
-        return make_backup(self, reason=reason)
+        return (find_same(self, reason) if unless_same else None) or make_backup(self, reason=reason)
 
     def copy_to(self, target: Path) -> None:
         """A consistent copy of the last committed state, while others go on writing."""
         with self._translated():
-            copy = apsw.Connection(str(target))
+            os.close(open_safely(target, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+            copy = apsw.Connection(resolved(target), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
             connection = self._borrow()
             try:
                 with copy.backup("main", connection, "main") as backup:
@@ -317,10 +359,11 @@ class SqliteEngine:
         if self._path is None:
             return True
         with self._taking_turn(), self._translated():
+            self._keep_up()
             connection = self._connection_for_writing()
             connection.set_busy_timeout(_CHECKPOINT_MS)  # the lock is held: others must not wait for a stuck reader
             try:
-                busy = connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+                busy = connection.execute("pragma main.wal_checkpoint(truncate)").fetchall()
             finally:
                 connection.set_busy_timeout(_BUSY_MS)
             if self._reserve:
@@ -331,12 +374,24 @@ class SqliteEngine:
         """Do the bytes of the file hold this text, in rows or in what rows left behind?"""
         if self._path is None or not text:
             return False
-        with self._path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            return whole.find(text.encode()) >= 0
+        sought = text.encode()
+        connection = self._borrow()
+        try:
+            size = os.lstat(self._name).st_size
+            end = b""
+            for start in range(0, size, _BLOCK):  # through SQLite's own handle: closing another would drop its locks
+                block = connection.read("main", 0, start, min(_BLOCK, size - start))[1]
+                if sought in end + block:
+                    return True
+                end = block[-len(sought) :]
+            return False
+        finally:
+            self._give_back(connection)
 
     def vacuum(self) -> None:
         """Write the whole file anew, without anything that deleted rows left in the gaps of pages."""
         with self._taking_turn(), self._translated():
+            self._keep_up()
             connection = self._connection_for_writing()
             connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 1)  # SQLite attaches the new file while it writes it
             try:
@@ -358,7 +413,7 @@ class SqliteEngine:
                 connections = [*self._readers, *([self._writer] if self._writer else [])]
                 self._readers, self._writer = [], None
             for connection in connections:
-                connection.close()
+                _close_ghost(connection) if connection.file != self._file else connection.close()
             if self._lock:
                 self._lock.close()
         finally:
@@ -368,11 +423,11 @@ class SqliteEngine:
     # --- inside ---------------------------------------------------------------------------------------------------
 
     @property
-    def _writing(self) -> apsw.Connection | None:
+    def _writing(self) -> _Connection | None:
         return getattr(self._local, "writing", None)
 
     @property
-    def _current(self) -> apsw.Connection | None:
+    def _current(self) -> _Connection | None:
         return self._writing or getattr(self._local, "reading", None)
 
     @contextmanager
@@ -392,29 +447,41 @@ class SqliteEngine:
         finally:
             self._turn.release()
 
-    def _begin(self, durable: bool) -> apsw.Connection:
+    def _begin(self, durable: bool) -> _Connection:
+        self._keep_up()
         connection = self._connection_for_writing()
         if durable != self._durable:
             connection.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
             self._durable = durable
         connection.execute("begin immediate")
+        if connection.log is None and self._path is not None:
+            connection.log = self._log_files()
+            self._log = connection.log[0]
         return connection
 
-    def _connection_for_writing(self) -> apsw.Connection:
+    def _connection_for_writing(self) -> _Connection:
         if self._closed:
             raise MemoryClosed(self.location)
+        if self._writer is not None and self._writer.file != self._file:
+            _close_ghost(self._writer)
+            self._writer = None
         if self._writer is None:
+            if self._path is not None and self._lock is not None:
+                finish(self._path, self._lock)
             self._writer = self._connect(read_only=False)
+            self._durable = None
             if self._reserve:
                 self._reserve.refill()
         return self._writer
 
-    def _borrow(self) -> apsw.Connection:
+    def _borrow(self) -> _Connection:
         if self._closed:
             raise MemoryClosed(self.location)
         if self._path is None:  # in memory there is one connection, so readers wait for the writer
             self._turn.acquire()
             return self._connection_for_writing()
+        if self._file is not None and self._writing is None:
+            self._keep_up_reading()
         with self._pool_guard:
             self._lent += 1
             if self._readers:
@@ -425,22 +492,24 @@ class SqliteEngine:
             self._returned()
             raise
 
-    def _connect_for_reading(self) -> apsw.Connection:
+    def _connect_for_reading(self) -> _Connection:
         with self._translated():
+            self._finish_swap()
             connection = self._connect(read_only=True)
             connection.execute("select 1 from sqlite_schema limit 1").fetchall()  # a full disk shows here, not later
+            self._log = self._log or self._log_files()[0]
             return connection
 
-    def _give_back(self, connection: apsw.Connection) -> None:
+    def _give_back(self, connection: _Connection) -> None:
         if self._path is None:
             self._turn.release()
             return
         with self._pool_guard:
-            kept = not self._closed and len(self._readers) < _READERS_KEPT
+            kept = not self._closed and len(self._readers) < _READERS_KEPT and connection.file == self._file
             if kept:
                 self._readers.append(connection)
         if not kept:
-            connection.close()
+            _close_ghost(connection) if connection.file != self._file else connection.close()
         self._returned()
 
     def _returned(self) -> None:
@@ -448,19 +517,14 @@ class SqliteEngine:
             self._lent -= 1
             self._pool_guard.notify_all()
 
-    def _connect(self, *, read_only: bool) -> apsw.Connection:
-        if self._path is None:
-            connection = apsw.Connection(":memory:")
-        elif not read_only:
-            connection = apsw.Connection(
-                str(self._path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, vfs=self._vfs
-            )
-        else:
-            connection = self._connect_reader(self._path)
+    def _connect(self, *, read_only: bool) -> _Connection:
+        connection = self._open(read_only=read_only)
         connection.set_busy_timeout(_BUSY_MS)
         harden(connection)
         if self._recognises:
             self._recognise(connection)
+        if not read_only:  # before any other statement: one that keeps a page would hold up a change of the mode
+            connection.execute("pragma journal_mode = wal").fetchall()
         for statement in (
             "pragma cell_size_check = on",
             "pragma mmap_size = 0",
@@ -472,7 +536,6 @@ class SqliteEngine:
         if read_only:
             connection.execute("pragma query_only = on")
         if not read_only:
-            connection.execute("pragma journal_mode = wal")
             connection.execute("pragma secure_delete = on")
             connection.execute(f"pragma journal_size_limit = {_WAL_KEPT}")
         _add_functions(connection)
@@ -492,15 +555,184 @@ class SqliteEngine:
 
             require_known(found, self.location)
 
-    def _connect_reader(self, path: Path) -> apsw.Connection:
-        flags = apsw.SQLITE_OPEN_READWRITE if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK) else 0
-        if flags:
-            return apsw.Connection(str(path), flags=flags, vfs=self._vfs)
+    def _open(self, *, read_only: bool) -> _Connection:
+        """A connection to the file the name stands for. Between looking and opening it may have become another."""
+        if self._path is None:
+            return _Connection(":memory:")
+        for _ in range(_TRIES):
+            before = look_safely(self._path)
+            for suffix in ("-wal", "-shm"):
+                look_safely(self._name + suffix)
+            if before is None:
+                if not self._may_create or read_only:
+                    raise StoreMissing(self.location)
+                os.close(open_safely(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+                continue
+            connection = self._open_file(resolved(self._path), read_only=read_only)
+            after = look(self._path)
+            if after is not None and file_identity(after) == file_identity(before):
+                break
+            connection.close()
+        else:
+            raise StoreLost(self.location, "was replaced again and again")
+        connection.file = file_identity(after)
+        if self._file is None:
+            self._file, self._size, self._changed_at = connection.file, after.st_size, after.st_mtime_ns
+            self._may_create = False
+        elif connection.file != self._file:
+            connection.close()
+            raise StoreLost(self.location, "was replaced", hint="Try again.")
+        return connection
+
+    def _open_file(self, path: str, *, read_only: bool) -> _Connection:
+        flags = apsw.SQLITE_OPEN_NOFOLLOW
+        if not read_only or (os.access(os.path.dirname(path), os.W_OK) and os.access(path, os.W_OK)):
+            return _Connection(path, flags=flags | apsw.SQLITE_OPEN_READWRITE, vfs=self._vfs)
         # A directory we may not write to has no log to share: read the file as the unchanging thing it is.
-        if _beside(path, "-wal").exists():
-            return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY, vfs=self._vfs)
-        uri = f"{path.absolute().as_uri()}?immutable=1"
-        return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=self._vfs)
+        flags |= apsw.SQLITE_OPEN_READONLY
+        if look(f"{path}-wal") is not None:
+            return _Connection(path, flags=flags, vfs=self._vfs)
+        uri = f"{Path(path).as_uri()}?immutable=1"
+        return _Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI, vfs=self._vfs)
+
+    # --- files that change under us -------------------------------------------------------------------------------
+
+    def _keep_up(self) -> None:
+        """Follow the name to the file it stands for now, with the lock held: a store that was put in the place of
+        this one is used from here on; a file that was removed, cut short or linked elsewhere is an error."""
+        if self._file is None:
+            return
+        found = look(self._name)
+        if found is None or file_identity(found) != self._file or found.st_nlink != 1:
+            if self._path is not None and self._lock is not None:
+                finish(self._path, self._lock)  # somebody died on the way
+            self._follow(self._writer or (self._readers[-1] if self._readers else None))
+            return
+        if found.st_size < self._size:
+            self._require_whole()
+        writer = self._writer
+        if writer is not None and writer.log is not None and writer.log != self._log_files():
+            self._leave_lost_log(writer, found)
+        self._size, self._changed_at = found.st_size, found.st_mtime_ns
+
+    def _keep_up_reading(self) -> None:
+        """The same for those who only read, without the lock."""
+        found = look(self._name)
+        if found is None or file_identity(found) != self._file:
+            if self._read_only:
+                self._follow(None)
+                return
+            with self._taking_turn():
+                self._keep_up()
+        elif found.st_size < self._size:
+            self._require_whole()
+            self._size = found.st_size
+
+    def _require_kept(self, connection: _Connection) -> None:
+        """What was just committed stands in the file the name stands for; otherwise nobody is told that it does."""
+        if self._path is None:
+            return
+        found = look(self._name)
+        if found is None or file_identity(found) != connection.file or found.st_nlink != 1:
+            raise StoreLost(self.location, "was removed, replaced or linked", hint="Try again.")
+        if found.st_size < self._size:
+            self._require_whole()
+        self._size, self._changed_at = found.st_size, found.st_mtime_ns
+        if connection.log != self._log_files():
+            raise StoreLost(self.location, "lost its log (-wal)", hint="Try again.")
+
+    def _log_files(self) -> tuple[Identity | None, Identity | None]:
+        """The log and its index, as the names stand for now."""
+        log, index = look(f"{self._name}-wal"), look(f"{self._name}-shm")
+        return (None if log is None else file_identity(log)), (None if index is None else file_identity(index))
+
+    def _finish_swap(self) -> None:
+        """Finish what somebody who put a new file here did not live to finish, or wait for them to do it."""
+        if self._path is None or self._lock is None or self._read_only or self._current is not None:
+            return
+        if is_unfinished(self._path):
+            with self._taking_turn():
+                finish(self._path, self._lock)
+
+    def _require_whole(self) -> None:
+        """A file that became shorter has as many pages as its header says, or it was cut. While somebody empties the
+        log, its header may be ahead of its pages for a moment."""
+        fault = ""
+        for _ in range(_TRIES):
+            connection = self._open_file(resolved(Path(self._name)), read_only=True)
+            try:
+                header = connection.read("main", 0, 0, _HEADER)[1]
+            finally:
+                _close_ghost(connection)
+            pages = int.from_bytes(header[28:32])
+            page = int.from_bytes(header[16:18])
+            fault = "was cut short" if pages else "was emptied"
+            if pages and os.lstat(self._name).st_size >= pages * (65_536 if page == 1 else page):
+                return
+            sleep(_MOMENT)
+        raise StoreLost(self.location, fault, hint=_CUT)
+
+    def _follow(self, old: _Connection | None) -> None:
+        """Leave the file that is open for the one that stands in its place, if that is this store."""
+        if self._path is None:
+            return
+        found = look(self._path)
+        if found is None:
+            raise StoreLost(self.location, "was removed")
+        require_plain(self._path, found)
+        if file_identity(found) == self._file:
+            return
+        log = look(f"{self._name}-wal")
+        if not self._read_only and log is not None and log.st_size and file_identity(log) == self._log:
+            set_log_aside(self._path)  # that of the old file: SQLite would mix the two
+        connection = self._open_file(resolved(self._path), read_only=True)
+        try:
+            self._require_same_store(connection, old)
+        finally:
+            connection.close()
+        self._leave(found)
+
+    def _require_same_store(self, other: _Connection, old: _Connection | None) -> None:
+        try:
+            owner, schema = (other.execute(f"pragma {name}").fetchall()[0][0] for name in _ABOUT)
+            project = other.execute(_PROJECT).fetchall() if owner == APPLICATION_ID else []
+        except apsw.Error:
+            owner, schema, project = 0, 0, []
+        if owner != APPLICATION_ID:
+            raise StoreLost(self.location, "was replaced by something that is no store")
+        if schema != LATEST:
+            raise StoreLost(self.location, "was replaced by a store of another release", hint="Open it again.")
+        if old is not None and old.execute(_PROJECT).fetchall() != project:
+            raise StoreLost(self.location, "was replaced by the store of another project", hint="Open it again.")
+
+    def _leave(self, found: os.stat_result) -> None:
+        """Use the file that was found from now on. Readers in use are closed when they come back, the writer when it
+        is asked for again."""
+        with self._pool_guard:
+            idle, self._readers = self._readers, []
+            self._generation += 1
+            self._log = None
+            self._file, self._size, self._changed_at = file_identity(found), found.st_size, found.st_mtime_ns
+        for connection in idle:
+            _close_ghost(connection)
+
+    def _leave_lost_log(self, writer: _Connection, found: os.stat_result) -> None:
+        """The log or its index was removed under us. What only the log held is moved into the file while nobody else
+        can have changed it; otherwise it is said that it is lost."""
+        log = self._log_files()[0]
+        unmoved = 0
+        if writer.log is not None and log != writer.log[0]:
+            unmoved = _unmoved(writer, "noop")
+            if unmoved and log is None and found.st_mtime_ns == self._changed_at:
+                unmoved = _unmoved(writer, "truncate")
+        writer.file = None  # a ghost: nobody writes with it any more
+        self._leave(os.lstat(self._name))
+        if unmoved:
+            raise StoreLost(
+                self.location,
+                "lost its log (-wal)",
+                hint="What was written last may be missing: run `recollect check`. A backup helps if it is.",
+            )
 
     def before_fork(self) -> None:
         """No connection crosses a fork: SQLite's record of its locks would be copied, the locks themselves not, and
@@ -574,8 +806,16 @@ def _disk_is_full(location: str) -> bool:
     return room.f_bavail * room.f_frsize < 2**20
 
 
-def _beside(path: Path | None, suffix: str) -> Path:
-    return Path(f"{path}{suffix}")
+def _unmoved(connection: apsw.Connection, mode: str) -> int:
+    """How many pages of the log are not in the file, after a checkpoint of that mode."""
+    _, held, moved = map(int, connection.execute(f"pragma main.wal_checkpoint({mode})").fetchall()[0])  # type: ignore[arg-type]
+    return held - moved
+
+
+def _close_ghost(connection: _Connection) -> None:
+    """Close a connection to a file that has lost its name, without touching what has the name now."""
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.close()
 
 
 def _add_functions(connection: apsw.Connection) -> None:

@@ -10,8 +10,10 @@ import os
 import sys
 import threading
 from pathlib import Path
+from time import monotonic
 
 from recollect.core.errors import StoreBusy, StoreFull, StoreReadOnly
+from recollect.store.sqlite.place import file_identity, look, look_safely, open_safely
 
 if sys.platform == "win32":
     import msvcrt
@@ -41,6 +43,9 @@ else:
         fcntl.flock(fd, fcntl.LOCK_UN)
 
 
+_NOTE = 512  # bytes a note may have
+
+
 class FairLock:
     """Held by at most one process. Not for threads: the engine serialises those before it comes here."""
 
@@ -50,10 +55,19 @@ class FairLock:
         self._fd: int | None = None
 
     def acquire(self) -> None:
-        fd = self._open() if self._fd is None else self._fd
-        self._fd = fd
-        if not _take(fd, wait=False):
-            self._queue(fd)
+        """Take the lock that the name stands for now: one whose file was removed holds nobody off."""
+        end = monotonic() + self._timeout
+        while True:
+            fd = open_safely(self._path, os.O_RDWR | os.O_CREAT) if self._fd is None else self._fd
+            self._fd = fd
+            if not _take(fd, wait=False):
+                self._queue(fd)
+            found = look(self._path)
+            if found is not None and file_identity(found) == file_identity(os.fstat(fd)):
+                return
+            self.close()
+            if monotonic() > end:
+                raise StoreBusy(str(self._path), waited=self._timeout)
 
     def release(self) -> None:
         if self._fd is not None:
@@ -64,13 +78,17 @@ class FairLock:
             os.close(self._fd)
             self._fd = None
 
-    def _open(self) -> int:
-        try:
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-        except OSError as error:
-            if error.errno in _FULL:
-                raise StoreFull(str(self._path)) from None
-            raise StoreReadOnly(str(self._path)) from None
+    def note(self) -> str:
+        """What a holder wrote down for those after it; only for who holds the lock."""
+        return "" if self._fd is None else os.pread(self._fd, _NOTE, 0).decode("ascii", "replace")
+
+    def write_note(self, text: str) -> None:
+        """Write something down, durably, in the place of what was there."""
+        if self._fd is None:
+            raise RuntimeError("write_note() without the lock")
+        os.ftruncate(self._fd, 0)
+        os.pwrite(self._fd, text.encode("ascii"), 0)
+        os.fsync(self._fd)
 
     def _queue(self, fd: int) -> None:
         """Wait in the kernel's queue, but no longer than our timeout.
@@ -102,9 +120,6 @@ class FairLock:
         raise StoreBusy(str(self._path), waited=self._timeout)
 
 
-_FULL = frozenset({28, 122})  # ENOSPC, EDQUOT
-
-
 SIZE = 4 * 2**20  # bytes: enough log for erasing some hundred memories from rows and keyword index
 
 
@@ -128,12 +143,13 @@ class Reserve:
         """Set the room aside again. No room for it now is fine: the next write tries again."""
         if self._is_there:
             return
+        found = look_safely(self._path)
+        if found is not None and found.st_size >= SIZE:
+            self._is_there = True
+            return
         try:
-            if self._path.exists() and self._path.stat().st_size >= SIZE:
-                self._is_there = True
-                return
-            fd = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
-        except OSError:
+            fd = open_safely(self._path, os.O_WRONLY | os.O_CREAT)
+        except (StoreFull, StoreReadOnly):
             return
         try:
             _allocate(fd)

@@ -1,31 +1,36 @@
-"""Repairing: projections are made anew; a damaged file is set aside whole and every readable row carried over.
+"""Repairing: projections are made anew; of a damaged file every readable row is carried into a new one beside it,
+which then takes its place.
 
 Nothing is ever deleted: what could not be read is still in quarantine.
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.digest import checksum, row_checksum
-from recollect.core.errors import RecollectError, StoreError
+from recollect.core.errors import BackupFailed, RecollectError, StoreError, StoreMissing
 from recollect.core.fields import COLUMNS, FIELDS
 from recollect.core.kinds import Kinds
 from recollect.store.codec import from_row
+from recollect.store.erasures import LOG_COLUMNS, TOMBSTONE_COLUMNS, Erasures, gather_erasures
 from recollect.store.memories import facets
 from recollect.store.migrate import every_step, migrate
 from recollect.store.observed import IN_ORDER as OBSERVED_IN_ORDER
 from recollect.store.observed import TABLES as OBSERVED
 from recollect.store.port import Row
-from recollect.store.sqlite import leaves
-from recollect.store.sqlite.backup import set_aside
-from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.sqlite import frames, leaves
+from recollect.store.sqlite.backup import verify
+from recollect.store.sqlite.engine import TIMEOUT, SqliteEngine
 from recollect.store.sqlite.history import NUMBER_TURNS
 from recollect.store.sqlite.known_schema import make_harmless
+from recollect.store.sqlite.place import beside
+from recollect.store.sqlite.swap import exchange, holding, workplace
 from recollect.store.store import Store
+from recollect.store.tombstones import Tombstones, tombstone_key
 
 _SEQS = "select id, seq from memories"
 
@@ -38,6 +43,7 @@ class RepairReport:
     quarantined: Path | None = None
     salvaged: int = 0
     lost: tuple[str, ...] = ()
+    tombstones: int = 0  # put back because the log knows of them and the rows did not
 
 
 _CARRIED = (
@@ -69,42 +75,99 @@ def rebuild(store: Store) -> RepairReport:
     return RepairReport(rebuilt=("keywords", "facets", "names", *(["vectors"] if spaces else [])))
 
 
-def salvage(path: Path, kinds: Kinds) -> RepairReport:
-    """Move a damaged store aside, whole, and carry every readable row into a fresh one in its place."""
-    aside = set_aside(path, "damaged")
-    fresh = SqliteEngine(path)
-    migrate(fresh)
-    damaged = _opened(aside, fresh)
+def salvage(path: Path, kinds: Kinds, *, only_if: Callable[[], bool] = lambda: True) -> RepairReport:
+    """Put a fresh store with every readable row of a damaged one in its place; the damaged one is kept, whole.
+
+    Asked again under the lock, `only_if` may find that somebody else was faster.
+    """
+    with holding(path, timeout=TIMEOUT) as lock, workplace(path) as work:
+        if not only_if():
+            return RepairReport()
+        built = work / path.name
+        fresh = SqliteEngine(built)
+        try:
+            migrate(fresh)
+            carried, lost, tombstones = _carry(path, work, fresh, kinds)
+        finally:
+            fresh.close()
+        if verify(built) != carried:
+            raise BackupFailed(str(built), "it does not hold every row that was carried over")
+        aside = exchange(path, built, lock, "damaged")
+        return RepairReport(("keywords", "facets", "names"), aside, carried, tuple(sorted(lost)), tombstones)
+
+
+def _carry(path: Path, work: Path, fresh: SqliteEngine, kinds: Kinds) -> tuple[int, set[str], int]:
+    damaged = open_around(path, work, fresh)
     try:
         for table in _CARRIED:
             _carry_table(damaged, fresh, table)
-        carried, lost = _carry_memories(damaged, fresh, kinds)
-        with fresh.write():
-            fresh.keywords.rebuild()
-        rebuild(Store(fresh, kinds))
-        return RepairReport(("keywords", "facets", "names"), aside, carried, tuple(sorted(lost)))
+        erasures = read_erasures(damaged)
+        carried, lost = _carry_memories(damaged, fresh, kinds, erasures)
+        buried = _carry_tombstones(fresh, erasures)
     finally:
         damaged.close()
-        fresh.close()
+    rebuild(Store(fresh, kinds))
+    fresh.checkpoint()
+    return carried, lost, buried
 
 
-def _opened(aside: Path, fresh: SqliteEngine) -> SqliteEngine:
-    """A working copy of the quarantined store that can be read, with the schema of a fresh one if need be."""
-    copy = aside.with_name("working-copy.db")
-    for suffix in ("", "-wal"):
-        if (part := Path(f"{aside}{suffix}")).exists():
-            shutil.copyfile(part, f"{copy}{suffix}")
+def read_erasures(engine: SqliteEngine) -> Erasures:
+    """What a store that may be damaged was asked to lose, as far as it can be read."""
+    faults: list[str] = []
+    tombstones = list(_readable(engine, "tombstones", TOMBSTONE_COLUMNS, faults))
+    log = [row for row in _readable(engine, "log", LOG_COLUMNS, faults) if isinstance(row[0], int)]
+    ids = [str(row[0]) for row in _readable(engine, "memories", "id", faults)]
+    numbers = {row[0] for row in log}
+    is_whole = not faults and len(numbers) == max(numbers, default=0)
+    return gather_erasures(tombstones, log, ids, is_whole=is_whole)
+
+
+def _carry_tombstones(fresh: SqliteEngine, erasures: Erasures) -> int:
+    """Put the tombstones back that only the log knows of; how many."""
+    rows = {(row[0], row[1]) for row in fresh.rows("select project, fingerprint from tombstones")}
+    missing = {key: stone for key, stone in erasures.tombstones.items() if key not in rows}
+    with fresh.write():
+        for (project, key), stone in missing.items():
+            Tombstones(fresh, project).put(key, reason=stone.reason, at=stone.at)
+    return len(missing)
+
+
+def open_around(path: Path, work: Path, donor: SqliteEngine) -> SqliteEngine:
+    """A copy of a store that may be damaged, to be read around the damage: by the tables of today, if need be with the
+    list of tables of a fresh store."""
+    copy = work / "copy.db"
+    _copy(path, copy)
     make_harmless(copy)
-    engine = SqliteEngine(copy, recognises=False)
     try:
-        engine.checkpoint()  # the log belongs to the store: what it says comes first
-        engine.row("select count(*) from memories where seq < 0")
-        _upgrade(engine)
-        return engine
-    except StoreError:
-        engine.close()
-    _graft(copy, fresh)
+        engine = SqliteEngine(copy, recognises=False)
+        try:
+            engine.checkpoint()
+            engine.row("select count(*) from memories where seq < 0")
+            _upgrade(engine)
+            return engine
+        except StoreError:
+            engine.close()
+    except StoreMissing:
+        copy.touch()
+    _graft(copy, donor)
     return SqliteEngine(copy, recognises=False)
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """The last committed state by SQLite; of a file it does not open, the bytes with what the log adds to them."""
+    engine = SqliteEngine(path, read_only=True, recognises=False)
+    try:
+        if os.path.getsize(path):  # SQLite removes the log of an empty file
+            engine.copy_to(copy)
+            return
+    except StoreError:
+        pass  # then by hand
+    finally:
+        engine.close()
+    log = beside(path, "-wal")
+    for left in ("", "-journal", "-wal", "-shm"):
+        beside(copy, left).unlink(missing_ok=True)
+    copy.write_bytes(frames.apply(path.read_bytes(), log.read_bytes() if log.is_file() else b""))
 
 
 def _upgrade(engine: SqliteEngine) -> None:
@@ -125,7 +188,8 @@ def _graft(copy: Path, fresh: SqliteEngine) -> None:
     fresh.copy_to(healthy)
     donor = healthy.read_bytes()
     healthy.unlink()
-    Path(f"{copy}-wal").unlink(missing_ok=True)
+    for left in ("-journal", "-wal", "-shm"):
+        beside(copy, left).unlink(missing_ok=True)
     with copy.open("r+b") as file:
         for number in leaves.schema_pages(donor):
             page = bytearray(donor[(number - 1) * leaves.PAGE : number * leaves.PAGE])
@@ -141,25 +205,40 @@ def _graft(copy: Path, fresh: SqliteEngine) -> None:
 _PLAIN_ADD = (
     f"insert into memories (seq, {', '.join(COLUMNS)}, checksum) values ({', '.join('?' * (len(COLUMNS) + 2))})"
 )
-_FORGOTTEN = "select subject from log where action in ('forget', 'prune')"
 _REVISION = COLUMNS.index("revision")
 
 
-def _carry_memories(damaged: SqliteEngine, fresh: SqliteEngine, kinds: Kinds) -> tuple[int, set[str]]:
+def _carry_memories(
+    damaged: SqliteEngine, fresh: SqliteEngine, kinds: Kinds, erasures: Erasures
+) -> tuple[int, set[str]]:
     """Every sound row, by the tables and, around what is broken in them, straight from the pages of the file."""
-    forgotten = {row[0] for row in fresh.rows(_FORGOTTEN)}
+    forgotten = erasures.forgotten
     kept: dict[str, Row] = {}
     lost: set[str] = set()
     for row in (*_readable(damaged, "memories", f"{', '.join(COLUMNS)}, checksum"), *_in_pages(damaged)):
         id = str(row[0])
         if not _is_sound(row, kinds):
             lost.add(id)
-        elif id not in forgotten and (id not in kept or row[_REVISION] > kept[id][_REVISION]):
+        elif (
+            id not in forgotten
+            and not _is_buried(row, erasures)
+            and (id not in kept or row[_REVISION] > kept[id][_REVISION])
+        ):
             kept[id] = row
     with fresh.write():
         fresh.execute_many(_PLAIN_ADD, [(seq, *row) for seq, row in enumerate(kept.values(), start=1)])
         fresh.execute(NUMBER_TURNS)
     return len(kept), {id for id in lost - set(kept) - forgotten if id.partition("_")[2].isalnum()}
+
+
+_BURIED_BY = tuple(COLUMNS.index(name) for name in ("project", "fingerprint", "user_id"))
+
+
+def _is_buried(row: Row, erasures: Erasures) -> bool:
+    """Was what a row says forgotten, so that it stands only in what is left of a page?"""
+    project, fingerprint, user = (row[place] for place in _BURIED_BY)
+    stone = erasures.tombstones.get((project, tombstone_key(fingerprint, user)))
+    return stone is not None and stone.reason == "forgotten"
 
 
 def _in_pages(damaged: SqliteEngine) -> Iterator[Row]:
@@ -208,8 +287,10 @@ def _matches(row: Row) -> bool:
         return False
 
 
-def _readable(engine: SqliteEngine, table: str, columns: str) -> Iterator[Row]:
-    """Every row that can still be read, around the damage: forwards by key, then backwards from the end."""
+def _readable(engine: SqliteEngine, table: str, columns: str, faults: list[str] | None = None) -> Iterator[Row]:
+    """Every row that can still be read, around the damage: forwards by key, then backwards from the end. Damage that
+    was met is added to `faults`."""
+    faults = [] if faults is None else faults
     seen: set[int] = set()
     for order, compare in (("asc", ">"), ("desc", "<")):
         edge: int | None = None
@@ -217,7 +298,8 @@ def _readable(engine: SqliteEngine, table: str, columns: str) -> Iterator[Row]:
             try:
                 bound = "" if edge is None else f"where rowid {compare} {edge}"
                 rows = engine.rows(f"select rowid, {columns} from {table} {bound} order by rowid {order} limit 50")
-            except StoreError:
+            except StoreError as error:
+                faults.append(str(error))
                 rows = _one_by_one(engine, table, columns, edge, order, compare)
             rows = [row for row in rows if edge is None or (row[0] > edge if order == "asc" else row[0] < edge)]
             if not rows:  # a broken key can lead back to rows that were read before, for ever

@@ -239,7 +239,7 @@ class SqliteVectors(Spaces):
 
     def __init__(self, engine: Engine, project: str) -> None:
         super().__init__(engine, project)
-        self._codes: tuple[tuple[int, int], Codes] | None = None  # of one whole space, while it is small
+        self._codes: tuple[tuple[int, int, int], Codes] | None = None  # of one whole space, while it is small
         self._shortcuts: dict[str, str] = {}  # by filter: from where an index leads straight to what it lets through
 
     # --- vectors in -----------------------------------------------------------------------------------------------
@@ -515,7 +515,7 @@ class SqliteVectors(Spaces):
         import numpy as np
 
         kept = self._codes
-        if kept is not None and kept[0] == (space.id, space.change):
+        if kept is not None and kept[0] == (self.engine.generation, space.id, space.change):
             yield kept[1]
             return
         pages: list[Codes] | None = []
@@ -526,7 +526,7 @@ class SqliteVectors(Spaces):
                 if sum(page.nbytes for page in pages) > _KEPT:
                     pages = None
         if pages:
-            self._codes = ((space.id, space.change), np.concatenate(pages))
+            self._codes = ((self.engine.generation, space.id, space.change), np.concatenate(pages))
 
     # --- training and care ----------------------------------------------------------------------------------------
 

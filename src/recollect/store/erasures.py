@@ -1,0 +1,59 @@
+"""What a store was asked to lose: tombstones and erased memories, as its rows and its log tell them.
+
+Read from a store that is about to be replaced, so that what was forgotten since a backup does not come back with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from recollect.core.digest import checksum
+from recollect.core.forms import moment
+from recollect.store.codec import from_ms
+from recollect.store.port import Row
+from recollect.store.tombstones import Tombstone
+
+TOMBSTONE_COLUMNS = "fingerprint, project, reason, at, checksum"
+LOG_COLUMNS = "number, project, action, about, subject, body"
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """Tombstones by project and key, ids that were erased or had secrets taken out, and the ids that were there."""
+
+    tombstones: Mapping[tuple[str, str], Tombstone]
+    forgotten: frozenset[str]
+    redacted: frozenset[str]
+    memories: frozenset[str]
+    is_whole: bool  # everything that tells of them could be read
+
+
+def gather_erasures(
+    tombstones: Iterable[Row], log: Iterable[Row], memories: Iterable[str], *, is_whole: bool
+) -> Erasures:
+    """Put together what the rows of some tables say. What cannot be read says nothing, and is no longer whole."""
+    buried: dict[tuple[str, str], Tombstone] = {}
+    forgotten: set[str] = set()
+    redacted: set[str] = set()
+    for _, project, action, about, subject, body in sorted(log, key=lambda row: int(row[0])):
+        if about == "tombstone" and body is not None:
+            buried.pop((project, subject), None)
+            try:
+                after = json.loads(body).get("after")
+                if after is not None:
+                    buried[project, subject] = Tombstone(subject, after["reason"], moment(after["at"]))
+            except (ValueError, TypeError, KeyError, AttributeError):
+                is_whole = False
+        elif action in ("forget", "prune") and subject is not None:
+            forgotten.add(subject)
+        elif action == "redact" and subject is not None:
+            redacted.add(subject)
+    for row in tombstones:
+        if checksum(row[:-1]) != row[-1]:
+            is_whole = False
+            continue
+        fingerprint, project, reason, at, _ = row
+        buried[project, fingerprint] = Tombstone(fingerprint, reason, from_ms(at))
+    return Erasures(buried, frozenset(forgotten), frozenset(redacted), frozenset(memories), is_whole)
