@@ -11,6 +11,7 @@ from recollect.core.text import ANALYZER
 from recollect.store.meta import FILE, Meta
 from recollect.store.migrations.latest import LATEST
 from recollect.store.sqlite.engine import TIMEOUT, SqliteEngine
+from recollect.store.sqlite.place import beside, look, look_safely
 from recollect.store.store import Store
 
 
@@ -52,9 +53,10 @@ def _prepare(path: Path, *, create: bool, read_only: bool) -> None:
         raise ValueError("a path cannot hold a NUL character")
     if path.is_dir():
         raise NotAStore(str(path), "a directory")
-    if path.exists():
-        if path.stat().st_size == 0 and _had_content(path):
-            raise StoreDamaged(str(path), "the file is empty, but backups of it exist")
+    found = look_safely(path)
+    if found is not None:
+        if found.st_size == 0 and _had_content(path):
+            raise StoreDamaged(str(path), "the file is empty, but its log or backups of it are there")
         return
     if not create or read_only:
         raise StoreMissing(str(path))
@@ -62,8 +64,9 @@ def _prepare(path: Path, *, create: bool, read_only: bool) -> None:
 
 
 def _had_content(path: Path) -> bool:
-    wal = Path(f"{path}-wal")
-    return not (wal.exists() and wal.stat().st_size > 0) and any((path.parent / "backups").glob("*.db"))
+    """Was an empty file emptied? SQLite would remove its log, which may hold all there is."""
+    log = look(beside(path, "-wal"))
+    return (log is not None and log.st_size > 0) or any((path.parent / "backups").glob("*.db"))
 
 
 def _bring_up_to_date(engine: SqliteEngine, path: Path | None, project: str | None, name: Callable[[], str]) -> None:

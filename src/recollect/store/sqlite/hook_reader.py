@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 
 from recollect.core.decay import DISPUTED_SHARE, stored_decay
 from recollect.core.digest import checksum, row_checksum
@@ -373,6 +374,9 @@ def open_hook_reader(path: str, *, now: int) -> HookReader:
 def _connected(path: str) -> apsw.Connection:
     import apsw
 
-    if not os.path.exists(path):
+    if not os.path.lexists(path):
         raise OSError(f"there is no store at {path}")
+    found = os.lstat(path)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        raise OSError(f"{path} is a link or no file: see `recollect doctor`")
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
