@@ -21,11 +21,11 @@ from recollect.core.errors import StoreAltered, StoreDamaged, StoreError
 from recollect.core.fields import COLUMNS
 from recollect.core.kinds import Kinds
 from recollect.store.migrations.latest import LATEST, SCHEMA_DIGESTS
-from recollect.store.sqlite.backup import list_backups, make_backup, put_back
+from recollect.store.sqlite.backup import list_backups, make_backup
 from recollect.store.sqlite.hook_reader import open_hook_reader
 from recollect.store.sqlite.known_schema import made_schemas, schema_digests
 from recollect.store.sqlite.recognise import digest_schema
-from recollect.tend.maintenance import salvage_store
+from recollect.tend.maintenance import restore_backup, salvage_store
 
 FIXTURES = Path(__file__).parent.parent / "store" / "fixtures"
 DEADLINE = 20.0  # seconds for any door, on a machine that is busy with other tests
@@ -209,7 +209,7 @@ def test_an_altered_backup_is_listed_as_unreadable_and_not_put_back(path: Path) 
     assert [found.memories for found in list_backups(path.parent)] == [-1]
     before = path.read_bytes()
     with pytest.raises(StoreError):
-        put_back(backup, path)
+        restore_backup(path, backup)
     assert path.read_bytes() == before
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import BackupNotFound, NotAStore, StoreDamaged, StoreError, StoreMissing
+from recollect.core.errors import BackupNotFound, NotAStore, StoreAltered, StoreDamaged, StoreError, StoreMissing
 from recollect.models.budget import day_of
 from recollect.store.check import CheckReport, check
 from recollect.store.open import open_store
@@ -194,7 +194,7 @@ def _is_damaged(path: Path, kinds: Kinds) -> bool:
     """Is anything wrong that rebuilding the indexes cannot mend?"""
     try:
         store = open_store(path, kinds, create=False, read_only=True)
-    except (StoreDamaged, NotAStore, StoreMissing):
+    except (StoreDamaged, StoreAltered, NotAStore, StoreMissing):
         return True
     try:
         return not all(finding.projection for finding in check(store, quick=True).findings)
