@@ -11,8 +11,9 @@ SOURCE = Path(__file__).parents[2] / "src" / "recollect"
 SHARED = Path(__file__).parent / "shared_names.txt"
 GONE = frozenset(
     (
-        "Acute Allowance Companion Companions Deed Door Drawer Foresight Ground Hand Heard Here Known Lookout Offer Outlook"
-        " Pad Quick Rivals Room Round Senses Sighting Situation Slate Story Surroundings Teller Thread Trait Watch Weighed"
+        "Acute Allowance Companion Companions Deed Door Drawer Foresight Ground Hand Heard Here Known Lookout Offer"
+        " Outlook Pad Quick Rivals Room Round Senses Sighting Situation Slate Story Surroundings Teller Thread Trait"
+        " Watch Weighed"
     ).split()
 )
 
