@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import recollect
 from faults.fault_tools import FIGURES
 from recollect.app import Recollect
+from recollect.config import Settings
 
 
 class HandClock:
@@ -29,9 +31,14 @@ class HandClock:
         self.now += timedelta(**duration)
 
 
+_SETTINGS = ("RECOLLECT_MODELS", "RECOLLECT_ARM", *(f"RECOLLECT_{field.name.upper()}" for field in fields(Settings)))
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test sees or touches the memories of whoever runs it."""
+    """No test sees or touches the memories, the models or the settings of whoever runs it."""
+    for name in _SETTINGS:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("APPDATA", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home" / "state"))

@@ -151,13 +151,22 @@ def test_the_asynchronous_tool_says_the_same(memory: Recollect) -> None:
         tool = AsyncMemoryTool(memory)
         return [
             str(await tool.call({"command": "create", "path": "/memories/a", "file_text": "x"})),
-            str(await tool.call({"command": "view", "path": "/memories/a"})),
+            str(await tool.call({"command": "insert", "path": "/memories/a", "insert_line": 1, "insert_text": "y"})),
+            str(await tool.call({"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": "z"})),
+            str(await tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"})),
+            str(await tool.call({"command": "view", "path": "/memories/b"})),
+            str(await tool.call({"command": "delete", "path": "/memories/b"})),
             str(await tool.clear_all_memory()),
         ]
 
+    edited = "     1\tz\n     2\ty\n     3\t"
     assert asyncio.run(story()) == [
         "File created successfully at: /memories/a",
-        "Here's the content of /memories/a with line numbers:\n     1\tx",
+        "The file /memories/a has been edited.",
+        f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{edited}",
+        "Successfully renamed /memories/a to /memories/b",
+        f"Here's the content of /memories/b with line numbers:\n{edited}",
+        "Successfully deleted /memories/b",
         "All memory cleared",
     ]
 

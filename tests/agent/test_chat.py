@@ -363,7 +363,8 @@ def test_a_question_about_no_session_is_an_error(memory: Recollect) -> None:
 # --- other processes ------------------------------------------------------------------------------------------------
 
 _PROGRAM = """
-import sys, recollect
+import signal, sys, recollect
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have it ignored
 memory = recollect.open(sys.argv[1])
 chat = memory.chats.open(memory="recollect", session="s", model=sys.argv[2])
 chat.wake()

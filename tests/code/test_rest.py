@@ -302,6 +302,30 @@ def test_a_scip_index_confirms_completes_and_corrects(indexed: Recollect, tree: 
     assert ("a.py:go", "b.py:Other.vanish") not in edges
 
 
+@pytest.mark.parametrize(
+    ("symbol", "line", "leads"),
+    [("`b`/", 1, True), ("`b`/__init__:", 1, True), ("`b`/", 3, False), ("`b`/LIMIT.", 1, False)],
+    ids=["the module", "its marker", "not at its start", "a value on the first line"],
+)
+def test_a_scip_definition_is_the_file_only_as_its_module_at_its_start(
+    symbol: str, line: int, leads: bool, indexed: Recollect, tree: Tree, tmp_path: Path
+) -> None:
+    files = {"a.py": "def go(thing):\n    return thing\n", "b.py": "LIMIT = 3\n\nOTHER = 4\n"}
+    indexed.code.index(tree(files), passages=False)
+    name = f"scip-python python demo 0.1 {symbol}"
+    path = tmp_path / "index.scip"
+    path.write_bytes(
+        message(
+            (1, message((1, 0))),
+            (2, message((1, b"b.py"), occurrence(line, name, 1))),
+            (2, message((1, b"a.py"), occurrence(2, name, 8))),
+        )
+    )
+    indexed.code.import_scip(path)
+    told = {(edge.source, edge.target) for edge in indexed.store.graph.edges() if edge.origin == "scip"}
+    assert bool(told) is leads, told
+
+
 @pytest.mark.parametrize("data", [b"\x12\xff\xff\xff\xff\x0f", b"\x07", b"\xff" * 20, b"\x12\x05ab"])
 def test_a_broken_scip_index_is_told_and_changes_nothing(
     data: bytes, indexed: Recollect, tree: Tree, tmp_path: Path
@@ -336,6 +360,22 @@ def test_a_model_adds_relations_between_real_nodes_only_within_its_budget(tree: 
         assert indexed.code.analyse(budget=10).modules == 0
         costs = indexed.store.spend.by_feature(datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
         assert [cost.feature for cost in costs] == ["code"]
+
+
+def test_a_module_that_uses_another_is_asked_about_by_itself(tree: Tree) -> None:
+    files = {
+        "core/money.py": "def add(a, b):\n    return a + b\n\ndef double(a):\n    return add(a, a)\n",
+        "shop/cart.py": "from core.money import add\n\ndef total():\n    return add(1, 2)\n",
+    }
+    model = ScriptedModel("", "")
+    with recollect.open(":memory:", project="test", model=model) as indexed:
+        indexed.code.index(tree(files), passages=False)
+        assert indexed.code.analyse().modules == 2
+    (core,) = [asked for asked in model.asked if "core/money.py:double" in asked]
+    (shop,) = [asked for asked in model.asked if "shop/cart.py:total" in asked]
+    assert "core/money.py:double calls core/money.py:add" in core
+    assert "shop/cart.py" not in core
+    assert "core/money.py:add" not in shop
 
 
 def test_without_a_configured_model_the_semantic_layer_says_what_it_needs(indexed: Recollect, tree: Tree) -> None:

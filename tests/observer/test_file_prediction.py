@@ -23,6 +23,15 @@ def test_the_session_that_was_asked_alike_leads() -> None:
     assert paths("the chart is unreadable in dark mode", [ROUTES, COLOURS])[0] == "web/chart.tsx"
 
 
+def test_a_session_about_nothing_else_is_more_alike_than_a_long_one_that_also_says_the_word() -> None:
+    short = PastSession(prompt="rotate cookies", edited=("short.py",))
+    long = PastSession(prompt="rotate " + " ".join(f"other{n}" for n in range(10)), edited=("long.py",))
+    unlike = PastSession(prompt=" ".join(f"filler{n}" for n in range(90)), edited=("unlike.py",))
+    weights = {**dict.fromkeys(policy.FILE_WEIGHTS, 0.0), "alike": 1.0}
+    for past in ([short, long, unlike], [long, short, unlike]):
+        assert paths("rotate", past, weights=weights)[:2] == ["short.py", "long.py"]
+
+
 def test_a_file_that_the_prompt_names_leads_even_when_nobody_touched_it() -> None:
     found = predict_files("please tidy core/clock.py", [ROUTES, COLOURS], files=["core/clock.py", "core/other.py"])
     assert found[0].path == "core/clock.py"

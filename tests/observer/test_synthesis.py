@@ -160,6 +160,16 @@ def test_a_round_that_ended_well_is_a_recipe_and_one_that_failed_is_not(memory: 
     assert Kind.WORKFLOW_RECIPE not in kinds(failed)
 
 
+@pytest.mark.parametrize(
+    "tools",
+    ["read → edit → grep", "read → edit → run", "read → run make test → edit → run make test"],
+    ids=["no command", "an unnamed command", "a step twice"],
+)
+def test_a_round_without_a_command_or_with_a_step_twice_is_no_recipe(memory: Recollect, tools: str) -> None:
+    room = put(memory, *(in_api(number, sequences=(SequenceSeen(tools=tools, times=2),)) for number in range(5)))
+    assert Kind.WORKFLOW_RECIPE not in kinds(module_seen(room, "api/"))
+
+
 def test_a_trouble_that_keeps_coming_back_in_a_module_is_told_with_what_helped(memory: Recollect) -> None:
     trouble = ErrorSeen(
         tool="Edit", words="", fingerprint="f", shape="x", example="String not found", files=("api/routes.py",),

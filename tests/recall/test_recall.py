@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
+import numpy as np
 import pytest
 
+import recollect
 from recollect import Filter, Scope, Source, Status, Visibility
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
@@ -108,3 +112,33 @@ def test_an_unknown_recipe_is_an_error_that_lists_the_known_ones(memory: Recolle
     with pytest.raises(UnknownChoice) as told:
         memory.recall("anything", recipe="gourmet")
     assert "documents" in told.value.hint
+
+
+class TurnedEmbedder:
+    """Puts a text that ends in a number at that angle from every question, in steps finer than a code can tell."""
+
+    model, dims, at_hand = "turned", 64, False
+
+    def __init__(self) -> None:
+        ahead, aside = np.random.default_rng(3).standard_normal((2, self.dims))
+        self._ahead = ahead / np.linalg.norm(ahead)
+        aside -= aside @ self._ahead * self._ahead
+        self._aside = aside / np.linalg.norm(aside)
+
+    def embed_query(self, text: str) -> Any:
+        return self._ahead.astype(np.float32)
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        last = [text.split()[-1] for text in texts]
+        angles = np.array([0.5 + 0.001 * int(word) if word.isdigit() else 1.5 for word in last])[:, None]
+        return (np.cos(angles) * self._ahead + np.sin(angles) * self._aside).astype(np.float32)
+
+
+def test_a_recall_by_meaning_alone_is_in_the_order_of_the_vectors_and_not_of_their_codes() -> None:
+    steps = [7 * n % 31 for n in range(1, 31)]
+    with recollect.open(":memory:", project="p", embedder=TurnedEmbedder()) as memory:
+        for step in steps:
+            memory.remember(f"A thing like no other at step {step}")
+        memory.tend()
+        hits = memory.recall("what lies nearest", mode="dense", k=len(steps)).hits
+    assert [int(hit.memory.content.split()[-1]) for hit in hits] == sorted(steps)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
-from recollect.core.query import Candidate, Query
+from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory, Span
 from recollect.core.scope import Phase, Scope, Source, Status, Visibility
 from recollect.core.text import fingerprint
@@ -82,8 +82,17 @@ def test_a_broken_channel_is_named_and_the_others_answer() -> None:
 
 
 def test_a_late_channel_is_named_not_awaited() -> None:
-    channels = [FixedChannel("slow", [candidate("b")], delay=5), FixedChannel("keyword", [candidate("a")])]
-    gathered = gather(Query("x"), read(Query("x")), channels, deadline=0.2)
+    asked = threading.Event()
+
+    class Slow(FixedChannel):
+        def candidates(self, query: Query, reading: Reading) -> Sequence[Candidate]:
+            asked.wait(60)
+            return super().candidates(query, reading)
+
+    channels = [FixedChannel("keyword", [candidate("a")]), Slow("slow", [candidate("b")])]
+    gathered = gather(Query("x"), read(Query("x")), channels, deadline=1.0)  # a busy machine needs a while to answer
+    assert not asked.is_set()
+    asked.set()
     assert gathered.notes == ["slow: too late, left out"]
     assert list(gathered.channels) == ["keyword"]
 

@@ -20,6 +20,8 @@ def day(text: str) -> datetime:
     [
         ("what did we decide on 2026-03-05?", "2026-03-05", "2026-03-06"),
         ("what happened in March?", "2026-03-01", "2026-04-01"),
+        ("what happened in June?", "2026-06-01", "2026-07-01"),
+        ("what happened in July?", "2025-07-01", "2025-08-01"),
         ("what happened in December?", "2025-12-01", "2026-01-01"),
         ("who visited on 5 May 2023", "2023-05-05", "2023-05-06"),
         ("who visited on May 5th, 2023", "2023-05-05", "2023-05-06"),

@@ -23,7 +23,7 @@ from recollect.store.open import open_store
 from recollect.store.port import Space
 from recollect.store.sqlite import ivf
 from recollect.store.sqlite.engine import SqliteEngine
-from recollect.store.sqlite.vectors import SqliteVectors
+from recollect.store.sqlite.vectors import NARROW, SqliteVectors
 from recollect.store.store import Store
 
 np = pytest.importorskip("numpy")
@@ -165,6 +165,17 @@ def test_a_filter_lets_through_exactly_its_own_however_few(shelf: Shelf, trained
         assert all(of[seq - 1] == kind for seq in shelf.near(queries[0], 30, filter))
     assert sorted(shelf.near(queries[0], 30, Filter(tags=frozenset({"rare"})))) == [7, 70, 700]
     assert shelf.near(queries[0], 30, Filter(sources=frozenset({Source.USER_TAUGHT}))) == []
+
+
+def test_a_filter_that_lets_thousands_through_leaves_none_of_them_out(shelf: Shelf) -> None:
+    rows = random_rows(NARROW + 400)
+    shelf.fill(rows)
+    with shelf.engine.write():
+        shelf.engine.execute_many(
+            "insert into facets values ('p', 'tag', 'wide', ?)", [(seq,) for seq in range(1, len(rows) + 1)]
+        )
+    for place in (0, NARROW - 2, NARROW - 1, NARROW, len(rows) - 1):
+        assert shelf.near(rows[place], 1, Filter(tags=frozenset({"wide"}))) == [place + 1]
 
 
 def test_a_memory_of_another_project_or_status_is_not_found(shelf: Shelf) -> None:

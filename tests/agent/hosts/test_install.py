@@ -473,3 +473,12 @@ def test_the_project_is_the_working_copy_one_stands_in(tmp_path: Path, monkeypat
     found = current_target("project", environment={"PATH": ""}, start=inside)
     assert found.project == tmp_path
     assert found.hook == str(tmp_path / "recollect-hook")
+
+
+def test_only_an_installation_into_a_project_speaks_of_trusting_its_folder(target: InstallTarget) -> None:
+    def told(scope: str) -> str:
+        return " ".join(plan_install("claude-code", replace(target, scope=scope)).hints)  # type: ignore[arg-type]
+
+    assert "trusted the folder" in told("project")
+    assert "trusted the folder" not in told("user")
+    assert "started anew" in told("user")
