@@ -160,9 +160,9 @@ _ADVERB = any_of(
     "strongly absolutely definitely mostly now already only even often both truly especially particularly quite "
     "totally"
 )
-_I = rf"\bi(?:'ve|’ve| have)?\s+(?:{_ADVERB}\s+){{0,3}}"
-_IM = rf"\b(?:i'm|i’m|i am)\s+(?:{_ADVERB}\s+){{0,3}}"
-_WE = rf"\b(?:i|we)(?:'ve|’ve| have)?\s+(?:{_ADVERB}\s+){{0,3}}"
+_I = rf"\bi(?:'ve|’ve| have)?\s{{1,3}}(?:{_ADVERB}\s{{1,3}}){{0,3}}"
+_IM = rf"\b(?:i'm|i’m|i am)\s{{1,3}}(?:{_ADVERB}\s{{1,3}}){{0,3}}"
+_WE = rf"\b(?:i|we)(?:'ve|’ve| have)?\s{{1,3}}(?:{_ADVERB}\s{{1,3}}){{0,3}}"
 _KIN = any_of(
     "wife husband partner son daughter brother sister mother father mom mum dad dog cat boss girlfriend boyfriend "
     "fianc[eé]e? best_friend manager doctor dentist therapist landlord roommate"
@@ -196,20 +196,20 @@ _NO_MATTER = (
     "question|problem|issue|concern|point|idea|understanding|code|mind|bad|first|next|apolog|thought|guess|plan|error"
     "|current code|request|goal here|main|hope"
 )
-_NO_GIST = r"(?!\s*(?:it|that|this|them|you)\b)"
+_NO_GIST = r"(?!\s{0,3}(?:it|that|this|them|you)\b)"
 _BEFORE_EVENT = r"(?:^|, |\band |\bbut |\bso |\bwhen |\bthat |\b(?:yesterday|today|recently|last \w+|this \w+|ago),? )"
 
-_NAME = r"\bmy (?:full |first |last )?name(?:'s| is)\s+\w|\b(?:you can )?call me\s+[A-Z]"
+_NAME = r"\bmy (?:full |first |last )?name(?:'s| is)\s{1,3}\w|\b(?:you can )?call me\s{1,3}[A-Z]"
 _AGE = _IM + r"\d{1,3} years old|\bi (?:just )?turned \d{1,3}\b"
 _HOME = (
     r"\bi (?:now |currently |still )?live (?:in|near|at)\s"
     rf"|{_IM}(?:living|based) (?:in|near|at|out of)\s"
     rf"|{_I}(?:moved|relocated) (?:back )?to\s(?!the (?:next|other|new version))"
 )
-_ORIGIN = _IM + r"(?:originally )?from\s+[A-Z]|\bi (?:grew up|was born) in\s"
+_ORIGIN = _IM + r"(?:originally )?from\s{1,3}[A-Z]|\bi (?:grew up|was born) in\s"
 _WORK = (
     r"\bi (?:now |currently |still )?work (?:at|for|as)\s"
-    rf"|{_IM}working (?:at|for|as)\s+(?:a |an |the )?\w"
+    rf"|{_IM}working (?:at|for|as)\s{{1,3}}(?:a |an |the )?\w"
     rf"|{_I}(?:started|got|landed|accepted|took) (?:a |my )(?:new )?(?:job|position|role|promotion)\b"
 )
 _RELATIVE = rf"\bmy (?P<kin>{_KIN})(?:'s name is|’s name is| is (?:called|named)| is a\b| is an\b)"
@@ -223,7 +223,7 @@ _PREFERENCE = (
     r"|\bi (?:really )?(?:don't|do not|can't|cannot|never) (?:really )?(?:like|enjoy|stand|eat|drink|use|want|trust)\b"
     rf"|{_IM}(?:not )?(?:a (?:big |huge )?fan of|into|fond of|obsessed with|passionate about|more comfortable)\b"
     r"|\bi(?:'d|’d| would) (?:much )?(?:rather|prefer)\b|\bmy preference is\b"
-    r"|\bi (?:usually|always|never|generally|typically)\s+\w"
+    r"|\bi (?:usually|always|never|generally|typically)\s{1,3}\w"
 )
 _INSTRUCTION = (
     r"^(?:please )?(?:always|never|from now on|going forward|in (?:the )?future|whenever i ask|when i ask|don't ever"
@@ -244,7 +244,10 @@ _MINE = (
     r"(?!that\b|to\b|how\b|whether\b|not sure)"
 )
 _OWNS = rf"\bi(?:'ve|’ve| have)? (?:now |already |currently )?(?:have|own|got) {_COUNT} (?!{_NO_THING})\w"
-_ENDED = r"\b(?:i|we) (?:no longer|don't|do not)\s+\w+.{0,80}\banymore\b|\b(?:i|we) no longer\b|\bi used to\s+\w"
+_ENDED = (
+    r"\b(?:i|we) (?:no longer|don't|do not)\s{1,3}\w{1,40}.{0,80}\banymore\b|\b(?:i|we) no longer\b"
+    r"|\bi used to\s{1,3}\w"
+)
 _EVENT = rf"{_BEFORE_EVENT}{_WE}{_DID}\b{_NO_GIST}"
 
 # Sort, how sure, what it fills (a name, or the group that names it), pattern.
@@ -270,7 +273,7 @@ _TABLE: tuple[tuple[str, float, str, Lazy], ...] = (
 
 _REMEMBER = Lazy(
     r"^(?P<please>please |pls |can you |could you )?(?:remember|note|keep in mind|don't forget|do not forget"
-    r"|bear in mind|make a note|be aware)(?: that| this|,|:)\s*(?P<said>.{3,})$",
+    r"|bear in mind|make a note|be aware)(?: that| this|,|:)\s{0,3}(?P<said>.{3,})$",
     re.IGNORECASE | re.DOTALL,
 )
 _DOUBTFUL = Lazy(
@@ -298,7 +301,7 @@ _UNSURE = any_of(
 )
 # Where a statement turns into a request: what stands before it may still be a fact.
 _REQUEST = Lazy(
-    rf"(?:,|;|\s[-–—])\s*(?:(?:and|but|so|or|because)\s+)?(?:also\s+)?(?:{_ASKS}\s+{_ASKED}\b"
+    rf"(?:,|;|\s[-–—])\s{{0,3}}(?:(?:and|but|so|or|because)\s{{1,3}})?(?:also\s{{1,3}})?(?:{_ASKS}\s{{1,3}}{_ASKED}\b"
     rf"|(?:i(?:'m|’m| am| was)? (?:still |just |also )?{_UNSURE}|i(?:'d|’d| would) (?:like|love|appreciate)"
     r"|i(?:'m|’m| am) (?:thinking|considering|trying to figure)|please|help me|give me|let me know)\b)"
 )

@@ -46,6 +46,7 @@ class Summary:
     passages: int = 0  # written anew
     redacted: int = 0  # documents a secret was taken out of
     skipped: list[Skipped] = field(default_factory=list)
+    simplified: list[Skipped] = field(default_factory=list)  # documents of which some was read plainly, and what
 
     @property
     def changed(self) -> bool:
@@ -206,6 +207,7 @@ class _Run:
                 if one.known is not None and trouble.lasting:
                     self._removed.append(one.known)
             else:
+                self.summary.simplified += [Skipped(one.path, note) for note in page.notes]
                 batch.append((moves.recognised(one, page), page))
             if sum(len(page.chunks) for _, page in batch) >= _BATCH:
                 self._write(batch)

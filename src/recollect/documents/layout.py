@@ -19,6 +19,8 @@ TYPES: tuple[DocumentType, ...] = ("semantic", "procedural")
 MARKDOWN = (".md", ".markdown", ".mdx")
 PLAIN = (".txt",)
 _MAX_LABEL = 60  # characters
+_MAX_RULES = 200  # of a project
+_MAX_PATTERN = 300  # characters of one rule's path
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,8 @@ def read_layout(table: Mapping[str, Any]) -> Layout:
     own = table.get("rules", [])
     if not isinstance(own, Sequence) or isinstance(own, str):
         raise InvalidField("documents.rules", "expected a list of rules")
+    if len(own) > _MAX_RULES:
+        raise InvalidField("documents.rules", f"more than {_MAX_RULES} rules")
     rules = [*(_rule(given, f"documents.rules[{index}]") for index, given in enumerate(own)), *shipped]
     return Layout(
         rules=tuple(rules),
@@ -175,6 +179,8 @@ def _rule(given: Any, field: str) -> Rule:
     kind = _text(given.get("type", "semantic"), f"{field}.type")
     if kind not in TYPES:
         raise UnknownChoice(f"{field}.type", kind, TYPES)
+    if len(pattern) > _MAX_PATTERN:
+        raise InvalidField(f"{field}.path", f"longer than {_MAX_PATTERN} characters")
     if _expression(pattern) is None:
         raise InvalidField(f"{field}.path", f"{pattern!r} is not a pattern")
     return Rule(pattern, label or None, "procedural" if kind == "procedural" else "semantic")

@@ -11,11 +11,11 @@ import os
 import re
 import stat
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 
 from recollect.core.drafts import Draft
@@ -25,8 +25,11 @@ from recollect.core.scope import Source
 from recollect.core.text import clean, excerpt
 from recollect.documents.layout import is_markdown
 from recollect.documents.parse import Heading, Parsed, Reference, parse
+from recollect.files.ignore import open_without_following
 
 MAX_CHARS = 900  # characters of a passage, not counting the white space around it
+_LINES = 2  # cuts between blocks and inside of them come first, then those between lines
+_MANY_LINES = 20_000  # of one block
 _SOLID = re.compile(r"\S")
 _MAX_HEADING = 120  # characters of one heading in the path
 
@@ -93,33 +96,49 @@ class _Cutter:
         self._longest = longest
 
     @cached_property
-    def _between(self) -> tuple[Sequence[int], ...]:
-        """Lines one may cut before, by how much one would like to."""
-        parsed = self._parsed
-        blocks = [block.start for block in parsed.blocks]
-        sealed: set[int] = set()
-        for block in parsed.blocks:
+    def _blocks(self) -> Sequence[int]:
+        return [block.start for block in self._parsed.blocks]
+
+    @cached_property
+    def _sealed(self) -> bytearray:
+        """A flag for each line that stands inside a block that should stay whole."""
+        flags = bytearray(len(self._parsed.lines))
+        for block in self._parsed.blocks:
             if block.whole:
-                sealed.update(range(block.start + 1, block.end))
-        every = range(len(parsed.lines) - 1)
-        return blocks, parsed.inner, [line for line in every if line not in sealed], every
+                flags[block.start + 1 : block.end] = b"\1" * max(0, block.end - block.start - 1)
+        return flags
+
+    def _places(self, start: int, end: int, level: int) -> Iterable[int]:
+        """Lines between two that one may cut before, by how much one would like to: blocks, what stands in them, lines
+        that are not inside of something whole, any line."""
+        if level < _LINES:
+            known = self._parsed.inner if level else self._blocks
+            return known[bisect_right(known, start) : bisect_left(known, end)]
+        if end - start > _MANY_LINES:
+            return self._far_places(start, end)
+        sealed = self._sealed if level == _LINES else b""
+        return [line for line in range(start + 1, end) if not sealed or not sealed[line]]
+
+    def _far_places(self, start: int, end: int) -> Iterator[int]:
+        """Lines as far from each other as fits: of so many not each can be weighed."""
+        lines = self._parsed.lines
+        line = start
+        while (line := max(line + 1, bisect_right(lines, lines[line] + self._longest, line, end) - 1)) < end:
+            yield line
 
     def pieces(self, start: int, end: int) -> list[tuple[int, int]]:
         """The lines from `start` to `end` as character spans that fit."""
-        return self._packed(list(self._split(start, end, 0)))
+        return self._packed(self._split(start, end, 0))
 
     def _split(self, start: int, end: int, level: int) -> Iterator[tuple[int, int]]:
         lines = self._parsed.lines
         low, high = lines[start], lines[end]
         if self._fits(low, high):
             yield low, high
-        elif level == len(self._between):
+        elif level > _LINES + 1:
             yield from self._within(low, high)
         else:
-            places = self._between[level]
-            inside = places[bisect_right(places, start) : bisect_left(places, end)]
-            bounds = [start, *inside, end]
-            for one, two in pairwise(bounds):
+            for one, two in pairwise(chain((start,), self._places(start, end, level), (end,))):
                 yield from self._split(one, two, level + 1)
 
     def _within(self, low: int, high: int) -> Iterator[tuple[int, int]]:
@@ -134,14 +153,20 @@ class _Cutter:
             low = cut
         yield low, high
 
-    def _packed(self, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Neighbouring pieces joined as long as they fit."""
+    def _packed(self, pieces: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Neighbouring pieces joined as long as they fit, white space around them not counted."""
         packed: list[tuple[int, int]] = []
+        first: int | None = None  # where the words of the last one begin
         for low, high in pieces:
-            if packed and self._fits(packed[-1][0], high):
+            solid = _SOLID.search(self._parsed.text, low, high)
+            end = low + len(self._parsed.text[low:high].rstrip()) if solid else low
+            begins = first if first is not None or solid is None else solid.start()
+            if packed and (solid is None or begins is None or end - begins <= self._longest):
                 packed[-1] = (packed[-1][0], high)
+                first = begins
             else:
                 packed.append((low, high))
+                first = solid.start() if solid else None
         return packed
 
     def _fits(self, low: int, high: int) -> bool:
@@ -205,6 +230,7 @@ class Page:
     chunks: tuple[Chunk, ...]
     references: tuple[Reference, ...]
     starting_confidence: float = START_CONFIDENCE
+    notes: tuple[str, ...] = ()  # what of it was read plainly or left out
 
     def drafts(self, path: str, document: str) -> Iterator[Draft]:
         """The passages of a document, ready to be remembered. One that holds only invisible characters is none."""
@@ -247,9 +273,16 @@ def read_text(file: Path) -> str:
 def make_page(parsed: Parsed, data: bytes, path: str) -> Page:
     chunks = split_passages(parsed)
     if len(chunks) > MAX_PASSAGES:
-        raise Unreadable(f"{len(chunks):,} sections; at most {MAX_PASSAGES:,} are taken", lasting=True)
+        raise Unreadable(f"more than {MAX_PASSAGES:,} sections", lasting=True)
     title = clean(parsed.title)[0] or PurePosixPath(path).stem
-    return Page(sha256(data).hexdigest(), len(data), excerpt(title, _MAX_TITLE), tuple(chunks), parsed.references)
+    return Page(
+        sha256(data).hexdigest(),
+        len(data),
+        excerpt(title, _MAX_TITLE),
+        tuple(chunks),
+        parsed.references,
+        notes=parsed.notes,
+    )
 
 
 def file_digest(file: Path) -> str:
@@ -263,7 +296,7 @@ def file_digest(file: Path) -> str:
 
 def _read_bytes(file: Path) -> bytes:
     try:
-        with open(file, "rb", opener=_without_following) as opened:
+        with open(file, "rb", opener=open_without_following) as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 raise Unreadable("not a regular file", lasting=False)
             data = opened.read(MAX_BYTES + 1)
@@ -274,11 +307,6 @@ def _read_bytes(file: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise Unreadable(f"more than {MAX_BYTES // 1_000_000} MB", lasting=True)
     return data
-
-
-def _without_following(path: str, flags: int) -> int:
-    """Open for reading without waiting for a pipe and, where the system can, without following a link put there."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def _decode(data: bytes) -> str:

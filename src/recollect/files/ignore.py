@@ -6,7 +6,9 @@ ones. Patterns are compiled so that no spelling of them can take more than linea
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,12 +17,15 @@ from pathlib import Path
 RULE_FILES = (".gitignore", ".recollectignore")
 NEVER = frozenset({".git", ".hg", ".svn", ".recollect"})  # no rule brings these back: they are machinery
 USUAL = ("node_modules/", "__pycache__/", ".venv/", ".tox/", ".*_cache/")  # others' words; a project may want them
-_MOST_BYTES = 1_000_000  # of one rule file
+_MOST_BYTES = 5_000_000  # of one rule file
 _MOST_PATTERN = 1_000  # characters of one rule
+_MOST_RULES = 5_000  # of one file, and
+_MOST_CHARS = 60_000  # characters of them all: compiling more takes longer than the files are worth
 _CLASSES = {
     "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \\t", "digit": "0-9", "lower": "a-z", "space": "\\s",
     "upper": "A-Z", "xdigit": "0-9a-fA-F", "punct": "!-/:-@\\[-`{-~",
 }  # fmt: skip
+_NAMED_CLASS = re.compile(r"\[:(\w{1,10}):\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +49,9 @@ class Ignores:
     levels: tuple[Level, ...] = ()  # the deepest first
 
     def with_rules(self, base: str, lines: Iterable[str], *, above: str = "") -> Ignores:
-        """These rules and, overruling them, those of a rule file in `base`, or so far above the root."""
-        groups = tuple(_grouped(lines))
+        """These rules and, overruling them, those of a rule file in `base`, or so far above the root. Lines past the
+        limits are left out: `limit_rules` says which."""
+        groups = tuple(_grouped(limit_rules(lines)[0]))
         return Ignores((Level(base, above, groups), *self.levels)) if groups else self
 
     def ignored(self, path: str) -> bool:
@@ -57,13 +63,49 @@ class Ignores:
         return False
 
 
-def read_rule_file(file: Path) -> list[str]:
-    """The lines of a rule file; none when it cannot be read."""
+def read_rule_file(file: Path) -> tuple[list[str], str]:
+    """The rules of a file, none when it cannot be read; and what was left out of it, in words, if anything."""
     try:
-        with file.open("rb") as opened:
-            return opened.read(_MOST_BYTES).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
+        with open(file, "rb", opener=open_without_following) as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                return [], "not a regular file"
+            data = opened.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        return [], ""
+    except OSError as error:
+        return [], error.strerror or type(error).__name__
+    kept, note = limit_rules(data[:_MOST_BYTES].decode("utf-8", "replace").splitlines())
+    return kept, note or (
+        f"more than {_MOST_BYTES // 1_000_000} MB: the rest was left out" if data[_MOST_BYTES:] else ""
+    )
+
+
+def open_without_following(path: str, flags: int) -> int:
+    """Open for reading without waiting for a pipe and, where the system can, without following a link put there."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def limit_rules(lines: Iterable[str]) -> tuple[list[str], str]:
+    """The rules among some lines, as many as are kept; and what was left out, in words, if anything."""
+    kept: list[str] = []
+    chars = too_long = too_many = 0
+    for line in lines:
+        rule = _without_trailing_blanks(line)
+        if not rule or rule.startswith("#"):
+            continue
+        if len(rule) > _MOST_PATTERN:
+            too_long += 1
+        elif len(kept) == _MOST_RULES or chars + len(rule) > _MOST_CHARS:
+            too_many += 1
+        else:
+            kept.append(rule)
+            chars += len(rule)
+    notes = []
+    if too_many:
+        notes.append(f"kept the first {len(kept):,} rules and left out {too_many:,}")
+    if too_long:
+        notes.append(f"left out {too_long:,} of more than {_MOST_PATTERN:,} characters")
+    return kept, "; ".join(notes)
 
 
 def _grouped(lines: Iterable[str]) -> Iterator[tuple[bool, re.Pattern[str]]]:
@@ -79,10 +121,18 @@ def expression(pattern: str) -> str | None:
     return rule[1] if rule is not None and rule[0] else None
 
 
+def _without_trailing_blanks(line: str) -> str:
+    """`line` without its end and without blanks before it, but for one that is escaped."""
+    whole = line.rstrip("\r\n")
+    bare = whole.rstrip(" ")
+    escaped = (len(bare) - len(bare.rstrip("\\"))) % 2 == 1
+    return f"{bare} " if escaped and len(bare) < len(whole) else bare
+
+
 def _rule(line: str) -> tuple[bool, str] | None:
     """One line as (ignores?, expression over a path whose directories end in "/")."""
-    pattern = re.sub(r"(?<!\\) +$", "", line.rstrip("\r\n"))
-    if not pattern or pattern.startswith("#") or len(pattern) > _MOST_PATTERN:
+    pattern = _without_trailing_blanks(line)
+    if not pattern or pattern.startswith("#"):
         return None
     sense = not pattern.startswith("!")
     pattern = pattern if sense else pattern[1:]
@@ -100,19 +150,26 @@ def _rule(line: str) -> tuple[bool, str] | None:
 
 
 def _path(segments: Sequence[str]) -> str | None:
-    parts: list[str] = []
+    """Names with "/" between them as an expression. What stands between two "**" matches as early as it can, once and
+    for all, as the pieces between two stars do: the "**" behind it takes any directories that are left."""
+    runs: list[str] = [""]
     last = len(segments) - 1
     for place, segment in enumerate(segments):
         if segment == "**" and place == last and place > 0:
-            parts.append(r"[^/].*")
+            runs[-1] += r"[^/].*"
         elif segment == "**" and place < last:
-            parts.append(r"(?:[^/]+/)*")
+            if runs[-1] or len(runs) == 1:  # a second "**" in a row says nothing more
+                runs.append("")
         else:
             translated = _segment(segment)
             if translated is None:
                 return None
-            parts.append(translated + ("/" if place < last else ""))
-    return "".join(parts)
+            runs[-1] += translated + ("/" if place < last else "")
+    head, *rest = runs
+    if not rest:
+        return head
+    *middle, tail = rest
+    return head + "".join(f"(?>(?:[^/]+/)*?{run})" for run in middle) + f"(?:[^/]+/)*?{tail}"
 
 
 def _segment(glob: str) -> str | None:
@@ -156,10 +213,10 @@ def _class(glob: str, start: int) -> tuple[str, int] | None:
     inside, first = "", True
     while place < len(glob) and (glob[place] != "]" or first):
         first = False
-        named = re.match(r"\[:(\w+):\]", glob[place:])
+        named = _NAMED_CLASS.match(glob, place)
         if named:
             inside += _CLASSES.get(named[1], "")
-            place += named.end()
+            place = named.end()
             continue
         letter = glob[place]
         if letter == "\\" and place + 1 < len(glob):

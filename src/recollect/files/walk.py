@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.files.ignore import NEVER, RULE_FILES, USUAL, Ignores, read_rule_file
+from recollect.files.ignore import NEVER, RULE_FILES, USUAL, Ignores, limit_rules, read_rule_file
 
 _DEEPEST = 200  # directories below one another: deeper than any project, shallower than any limit of the system
 
@@ -49,7 +49,12 @@ def walk(
 ) -> Iterator[Found | Skipped]:
     """The files below `root` that no rule ignores and `wanted` (asked with the relative path) wants."""
     top = Path(os.path.realpath(root))
-    ignores = _above(top).with_rules("", [*USUAL, *extra_ignores])
+    above, notes = _above(top)
+    extra, left_out = limit_rules([*USUAL, *extra_ignores])
+    yield from notes
+    if left_out:
+        yield Skipped("the ignore rules of the settings", left_out, lasting=True)
+    ignores = above.with_rules("", extra)
     waiting: list[tuple[str, Ignores]] = [("", ignores)]
     while waiting:
         folder, rules = waiting.pop()
@@ -61,7 +66,10 @@ def walk(
             continue
         for name in RULE_FILES:
             if any(entry.name == name for entry in entries):
-                rules = rules.with_rules(folder, read_rule_file(top / folder / name))
+                lines, left_out = read_rule_file(top / folder / name)
+                rules = rules.with_rules(folder, lines)
+                if left_out:
+                    yield Skipped(_shown(folder + name), left_out, lasting=True)
         below: list[tuple[str, Ignores]] = []
         for entry in entries:
             one = _looked_at(entry, folder, rules, top, wanted)
@@ -121,22 +129,22 @@ def _link(
     return Skipped(_shown(relative), "a link; what it names is read where it lies", lasting=True)
 
 
-def _above(top: Path) -> Ignores:
-    """The rules that the directories above the root impose, up to that of the repository."""
+def _above(top: Path) -> tuple[Ignores, list[Skipped]]:
+    """The rules that the directories above the root impose, up to that of the repository; and what was left out."""
     chain = [top, *top.parents]
     place = next((number for number, folder in enumerate(chain) if os.path.exists(folder / ".git")), None)
     if place is None:
-        return Ignores()
-    rules = _from_above(Ignores(), chain[place] / ".git" / "info" / "exclude", chain[place], top)
-    for folder in reversed(chain[1 : place + 1]):
-        for name in RULE_FILES:
-            rules = _from_above(rules, folder / name, folder, top)
-    return rules
-
-
-def _from_above(rules: Ignores, file: Path, folder: Path, top: Path) -> Ignores:
-    way = top.relative_to(folder).as_posix()
-    return rules.with_rules("", read_rule_file(file), above="" if way == "." else f"{way}/")
+        return Ignores(), []
+    rules, notes = Ignores(), []
+    files = [(chain[place] / ".git" / "info" / "exclude", chain[place])]
+    files += [(folder / name, folder) for folder in reversed(chain[1 : place + 1]) for name in RULE_FILES]
+    for file, folder in files:
+        lines, left_out = read_rule_file(file)
+        way = top.relative_to(folder).as_posix()
+        rules = rules.with_rules("", lines, above="" if way == "." else f"{way}/")
+        if left_out:
+            notes.append(Skipped(_shown(os.path.relpath(file, top)), left_out, lasting=True))
+    return rules, notes
 
 
 def _is_text(name: str) -> bool:

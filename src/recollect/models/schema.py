@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "object": dict,
     "array": list,
@@ -22,14 +20,20 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 def parse_json(text: str) -> Any:
     """The JSON in an answer: the whole of it, a fenced block, or what stands between the first and the last brace."""
-    fenced = _FENCED.search(text)
-    tries = [text, fenced.group(1) if fenced else "", text[text.find("{") : text.rfind("}") + 1]]
+    tries = [text, _fenced(text), text[text.find("{") : text.rfind("}") + 1]]
     for one in tries:
         try:
             return json.loads(one)
         except (ValueError, RecursionError):
             continue
     raise ValueError(f"it is not JSON: {text[:80]!r}")
+
+
+def _fenced(text: str) -> str:
+    """What stands between the first line that opens a block of code and the end of that block."""
+    _, _, opened = text.partition("```")
+    inside, closing, _ = opened.removeprefix("json").partition("```")
+    return inside if closing else ""
 
 
 def find_misfit(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> str:

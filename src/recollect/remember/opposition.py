@@ -262,13 +262,15 @@ _MEASURED = frozenset(what for what, _ in _UNITS.values())
 _BOUND = (
     (
         "least",
-        re.compile(r"(?:at least|no (?:less|fewer) than|minimum(?: of)?|more than|over|exceed\w*|longer than|>=?)\s*$"),
+        re.compile(
+            r"(?:at least|no (?:less|fewer) than|minimum(?: of)?|more than|over|exceed\w{0,8}|longer than|>=?)\s{0,20}$"
+        ),
     ),
     (
         "most",
         re.compile(
-            r"(?:at most|up to|no (?:more|longer|later|greater) than|not exceed\w*|maximum(?: of)?|less than|"
-            r"fewer than|under|below|within|<=?|shorter than)\s*(?:a |the )?$"
+            r"(?:at most|up to|no (?:more|longer|later|greater) than|not exceed\w{0,8}|maximum(?: of)?|less than|"
+            r"fewer than|under|below|within|<=?|shorter than)\s{0,20}(?:a |the )?$"
         ),
     ),
 )

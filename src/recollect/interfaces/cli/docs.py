@@ -79,6 +79,7 @@ def _index(memory: Recollect, args: argparse.Namespace, console: Console) -> int
                 "passages": summary.passages,
                 "redacted": summary.redacted,
                 "skipped": [{"path": one.relative, "reason": one.reason} for one in summary.skipped],
+                "simplified": [{"path": one.relative, "reason": one.reason} for one in summary.simplified],
             }
         )
         return FINE
@@ -91,6 +92,10 @@ def _index(memory: Recollect, args: argparse.Namespace, console: Console) -> int
         console.line(f"  skipped {skipped.relative}: {skipped.reason}")
     if len(summary.skipped) > _SHOWN:
         console.line(f"  and {len(summary.skipped) - _SHOWN} more were skipped")
+    for one_part in summary.simplified[:_SHOWN]:
+        console.line(f"  simplified {one_part.relative}: {one_part.reason}")
+    if len(summary.simplified) > _SHOWN:
+        console.line(f"  and {len(summary.simplified) - _SHOWN} more parts were simplified")
     if summary.redacted:
         console.line(f"  secrets were taken out of {summary.redacted} documents")
     return FINE

@@ -23,7 +23,7 @@ from recollect.observer.tool_calls import command_name, is_shell
 _PASSING = Lazy(
     r"---? ?FAIL|^FAIL\b|\bundefined:|\[build failed\]|\[setup failed\]|^# |automatic merge failed|conflict \(|warning"
     r"|\bWARN\b|panic:|assert|expected|\bdeclared and not used|cannot use |does not compile|syntax error|TS\d{4}"
-    r"|HTTP [45]\d\d|ENOENT.*spawn|timed? ?out|killed|connection refused|sibling tool call"
+    r"|HTTP [45]\d\d|ENOENT.{0,300}spawn|timed? ?out|killed|connection refused|sibling tool call"
 )
 _MISUSE = Lazy(
     r"unknown (?:flag|option|command|subcommand|skill|argument|shorthand|agent|tool)|unrecogni[sz]ed"

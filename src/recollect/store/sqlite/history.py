@@ -766,7 +766,7 @@ def common_schema(engine: Engine) -> None:
     engine.execute(NUMBER_TURNS)
     engine.execute(_MOVE_CURSORS)
     tables = [*split_script(REMADE), *ivf.CREATE]
-    remade = [name[1] for statement in tables if (name := re.match(r"\s*create table (\w+)", statement))]
+    remade = [name[1] for statement in tables if (name := re.match(r"create table (\w+)", statement.lstrip()))]
     for table in remade:
         for (index,) in engine.rows(_INDEXES, {"table": table}):
             engine.execute(f"drop index {index}")
