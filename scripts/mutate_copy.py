@@ -155,7 +155,7 @@ class Copy:
         )
         timed_out = False
         try:
-            output, _ = process.communicate(timeout=timeout * 6)  # a busy machine is slow; a hang is slower
+            output, _ = process.communicate(timeout=timeout * 5)  # a busy machine is slow; a hang is slower
         except subprocess.TimeoutExpired:
             timed_out = True
             os.killpg(process.pid, signal.SIGKILL)

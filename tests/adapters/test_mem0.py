@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect.adapters.mem0 import AsyncMemory, Memory
+import recollect
+from recollect.adapters.mem0 import AsyncMemory, Memory, expired, matches, messages_of, parse_expiry, text_of
 from recollect.app import Recollect
 
 ALICE = {"user_id": "alice"}
@@ -284,3 +287,81 @@ def test_what_was_changed_since_may_be_said_anew(mem: Memory) -> None:
     mem.update(id, "I like coffee")
     assert texts(mem.add("I like tea", user_id="alice")) == ["I like tea"]
     assert sorted(texts(mem.get_all(filters=ALICE))) == ["I like coffee", "I like tea"]
+
+
+# --- what is given and asked for -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("condition", "fits"),
+    [
+        ({"n": 3}, True),
+        ({"n": 4}, False),
+        ({"n": {"eq": 3}}, True),
+        ({"n": {"ne": 3}}, False),
+        ({"n": {"gt": 3}}, False),
+        ({"n": {"gte": 3}}, True),
+        ({"n": {"lt": 3}}, False),
+        ({"n": {"lte": 3}}, True),
+        ({"n": {"gt": 1, "lt": 3}}, False),
+        ({"n": {"gt": "1"}}, False),
+        ({"n": {"in": [1, 3]}}, True),
+        ({"n": {"nin": [1, 3]}}, False),
+        ({"t": {"contains": "Tea"}}, True),
+        ({"t": {"contains": "tea"}}, False),
+        ({"t": {"icontains": "tea"}}, True),
+        ({"gone": {"nin": [1]}}, True),
+        ({"gone": {"gt": 1}}, False),
+        ({"gone": {"ne": 1}}, True),
+        ({"t": "*"}, True),
+        ({"gone": "*"}, False),
+        ({"AND": [{"n": 3}, {"t": "*"}]}, True),
+        ({"AND": [{"n": 3}, {"n": 4}]}, False),
+        ({"OR": [{"n": 4}, {"n": 3}]}, True),
+        ({"OR": [{"n": 4}, {"n": 5}]}, False),
+        ({"NOT": [{"n": 4}]}, True),
+        ({"NOT": [{"n": 4}, {"n": 3}]}, False),
+    ],
+)
+def test_every_operator_of_a_filter_means_what_mem0_means(condition: dict[str, Any], fits: bool) -> None:
+    assert matches({"n": 3, "t": "Tea or coffee"}, condition) is fits
+
+
+@pytest.mark.parametrize("condition", [{"OR": []}, {"NOT": {}}, {"n": {"near": 3}}])
+def test_a_filter_nobody_can_mean_is_refused(condition: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"operator"):
+        matches({"n": 3}, condition)
+
+
+def test_an_expiry_is_a_date_however_it_is_given_and_lasts_until_its_day_is_over() -> None:
+    day = date(2026, 3, 1)
+    assert parse_expiry(None) is None
+    assert parse_expiry("2026-03-01") == parse_expiry(day) == parse_expiry(datetime(2026, 3, 1, 23, 59)) == "2026-03-01"
+    for wrong in ("tomorrow", 20260301):
+        with pytest.raises(ValueError, match="YYYY-MM-DD"):
+            parse_expiry(wrong)
+    assert not expired({"expiration_date": "2026-03-01"}, today=day)
+    assert expired({"expiration_date": "2026-03-01"}, today=date(2026, 3, 2))
+    assert not expired({}, today=day)
+
+
+def test_messages_are_taken_in_every_form_and_empty_ones_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    assert messages_of("hi") == [{"role": "user", "content": "hi"}]
+    assert messages_of({"role": "user", "content": "hi"}) == [{"role": "user", "content": "hi"}]
+    blocks = {"role": "user", "content": [{"type": "text", "text": "one"}, "two"]}
+    assert text_of(blocks) == "one\ntwo"
+    assert messages_of([blocks, {"role": "user", "content": "  "}, {"content": "no role"}]) == [blocks]
+    assert "left out 1 message(s)" in caplog.text
+    with pytest.raises(ValueError, match="messages must be"):
+        messages_of(3)
+
+
+def test_a_configuration_names_the_store_and_says_what_it_has_no_use_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with recollect.open(tmp_path / "m.db"):
+        pass
+    opened = Memory.from_config({"path": str(tmp_path / "m.db"), "llm": {}})
+    assert opened.memory.path == tmp_path / "m.db"
+    assert "no use for the settings llm" in caplog.text
+    opened.memory.close()

@@ -308,3 +308,27 @@ def test_the_troubles_of_files_committed_together_are_told_beside_each_other(ind
     (hit,) = indexed.recall("zebra", files=["pkg/x.py"], filter=Filter(kinds=frozenset({"gotcha", "pattern"})))
     assert hit.memory.content == "Flush the buffer twice."
     assert "goes with pkg/y.py" in hit.reasons or "one edge away" in hit.reasons
+
+
+@pytest.mark.parametrize(
+    ("importer", "said", "later"),
+    [
+        ("a.py", "from lib.helper import help_\n", "lib/helper.py"),
+        ("a.ts", 'import { help_ } from "./lib/helper.js";\n', "lib/helper.ts"),
+        ("a.ts", 'import { help_ } from "./lib/helper";\n', "lib/helper/index.ts"),
+    ],
+)
+def test_an_import_of_a_file_that_comes_later_leads_to_it_once_it_is_there(
+    importer: str,
+    said: str,
+    later: str,
+    indexed: Recollect,
+    tree,  # type: ignore[no-untyped-def]
+) -> None:
+    body = "export function help_() {}\n" if later.endswith("ts") else "def help_():\n    return 1\n"
+    root = tree({importer: said, "other.py": "x = 1\n"})
+    indexed.code.index(root, passages=False)
+    tree({later: body})
+    indexed.code.index(root, passages=False)
+    found = {(e.source, e.target) for e in indexed.store.graph.edges() if e.type == "imports"}
+    assert any(source == importer and target.partition(":")[0] == later for source, target in found), found

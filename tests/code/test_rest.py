@@ -425,3 +425,76 @@ def test_the_commands_answer_in_words_and_in_json(
         json.loads(capsys.readouterr().out)
     assert main(["code", "impact", "nowhere.py"]) == 3
     assert main(["code", "index", "/no/such/place"]) == 2
+
+
+# --- files that go together ----------------------------------------------------------------------------------------
+
+
+def test_related_files_are_those_that_use_it_and_those_it_uses_the_nearest_first(
+    indexed: Recollect, tree: Tree
+) -> None:
+    files = {
+        "core.py": "def base():\n    return 1\n",
+        "mid.py": "from core import base\n\ndef mid():\n    return base()\n",
+        "top.py": "from mid import mid\n\ndef top():\n    return mid()\n",
+        "alone.py": "def alone():\n    return 1\n",
+    }
+    indexed.code.index(tree(files), passages=False)
+    of_core = indexed.code.related("core.py")
+    assert [file for file, _ in of_core] == ["mid.py", "top.py"]
+    assert of_core[0][1] > of_core[1][1] > 0
+    assert {file for file, _ in indexed.code.related("mid.py")} == {"core.py", "top.py"}
+    assert indexed.code.related("core.py", k=1) == of_core[:1]
+    assert indexed.code.related("alone.py") == []
+
+
+def test_a_renamed_file_keeps_its_past_in_the_counts_of_commits() -> None:
+    history, same = History(), History()
+    for files in (("a", "b"), ("a", "b", "c"), ("c",)):
+        history.add(files)
+        same.add(tuple("new" if file == "a" else file for file in files))
+    history.rename("a", "new")
+    history.rename("unknown", "other")
+    assert history.files() == same.files() == ["b", "c", "new"]
+    for file in ("b", "c", "new"):
+        assert history.with_(file) == pytest.approx(same.with_(file))
+    assert history.heat() == pytest.approx(same.heat())
+
+
+def test_a_file_renamed_onto_another_takes_the_past_of_both() -> None:
+    history = History()
+    history.add(("a", "b"))
+    history.add(("new", "b"))
+    history.add(("a", "new"))
+    history.rename("a", "new")
+    assert history.files() == ["b", "new"]
+    assert set(history.with_("new")) == {"b"}
+    assert set(history.with_("b")) == {"new"}
+
+
+def test_a_scip_index_tells_what_implements_what(indexed: Recollect, tree: Tree, tmp_path: Path) -> None:
+    files = {"a.py": "class Base:\n    pass\n\nclass Made:\n    pass\n\nclass Other:\n    pass\n"}
+    indexed.code.index(tree(files), passages=False)
+    base, made, other = (f"scip-python python demo 0.1 `a`/{name}#" for name in ("Base", "Made", "Other"))
+
+    def symbol(name: str, target: str, *, implements: int) -> tuple[int, bytes]:
+        return 3, message((1, name.encode()), (4, message((1, target.encode()), (3, implements))))
+
+    path = tmp_path / "index.scip"
+    path.write_bytes(
+        message(
+            (1, message((1, 0))),
+            (
+                2,
+                message(
+                    (1, b"a.py"),
+                    *(occurrence(line, name, 1) for line, name in ((1, base), (4, made), (7, other))),
+                    symbol(made, base, implements=1),
+                    symbol(other, base, implements=0),
+                ),
+            ),
+        )
+    )
+    indexed.code.import_scip(path)
+    told = {(edge.source, edge.type, edge.target) for edge in indexed.store.graph.edges() if edge.origin == "scip"}
+    assert told == {("a.py:Made", "implements", "a.py:Base")}

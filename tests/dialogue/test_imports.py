@@ -128,3 +128,12 @@ def test_a_loop_in_the_tree_ends(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidField, match="cannot be read"):
         list(read_chats(tmp_path / "nowhere.json"))
+
+
+def test_a_message_of_claude_in_blocks_is_read_as_its_text(tmp_path: Path, memory: Recollect) -> None:
+    chat = claude("", "Noted.")
+    chat["chat_messages"][0]["content"] = [{"type": "text", "text": "I prefer tea."}, {"type": "image"}, "odd"]
+    chat["chat_messages"].append("odd")
+    memory.sessions.import_chats(written(tmp_path / "blocks.json", [chat]))
+    told = [(episode.source_role, episode.content) for episode in memory.sessions.episodes("claude:c9")]
+    assert told == [("user", "I prefer tea."), ("assistant", "Noted.")]

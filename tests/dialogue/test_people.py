@@ -144,3 +144,20 @@ def test_a_damaged_entity_is_found_by_check(memory: Recollect) -> None:
     with memory.store.engine.write():
         memory.store.engine.execute("update entities set summary = 'x'")
     assert [finding.area for finding in check(memory.store).findings] == ["entities"]
+
+
+def test_an_alias_that_is_somebody_else_takes_along_what_names_only_it(memory: Recollect) -> None:
+    only_whole = say(memory, "I met Caroline Smith.")
+    whole = memory.sessions.entity("Caroline Smith").entity
+    both = say(memory, "Caroline Smith came with Carrie to dinner.")
+    only_alias = say(memory, "Carrie likes jazz.")
+    with memory.store.engine.write():
+        memory.store.entities.put([whole.having(aliases=("Carrie",))])
+    for id in (both, only_alias):
+        memory.writer.annotate(id, entities=(whole.id,))
+    own = memory.sessions.split_entity("Caroline Smith", "Carrie")
+    assert own.name == "Carrie"
+    assert {found.id for found in memory.sessions.entity(own.id).memories} == {both, only_alias}
+    assert {found.id for found in memory.sessions.entity("Caroline Smith").memories} == {only_whole, both}
+    with pytest.raises(InvalidField):
+        memory.sessions.split_entity("Caroline Smith", "Carrie")

@@ -76,3 +76,14 @@ def test_a_name_by_its_shape_alone_is_told_its_sort_by_another_finder() -> None:
     weak = Mention("Zorblax", EntityType.OTHER, 0, 7, 0.5, "rules")
     told = Mention("Zorblax Inc", EntityType.ORGANIZATION, 0, 11, 0.45, "spacy")
     assert [(one.text, one.type) for one in drop_overlaps([weak, told])] == [("Zorblax", EntityType.ORGANIZATION)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Yesterday Mr. Quimby met Dr. Hibbert. Then they left.", {"Quimby", "Hibbert"}),
+        ("They met Caroline in town. Nothing else happened. Bread was cheap.", {"Caroline"}),
+    ],
+)
+def test_a_sentence_ends_at_a_full_stop_but_not_at_an_abbreviation(text: str, names: set[str]) -> None:
+    assert {name for name, _ in found(text)} == names

@@ -187,3 +187,13 @@ def test_the_code_commands_tell_in_plain_text_what_they_tell_in_json(sh: Shell, 
     again = lines(sh, "code", "index", str(tree))
     assert again[0].startswith("1 added, 1 updated, 1 removed, 1 unchanged;")
     assert again[1] == "  renamed: tax.py → duty.py"
+
+
+def test_logs_say_when_nothing_happened_and_else_what_did(sh: Shell) -> None:
+    assert lines(sh, "logs") == ["Nothing was said or done by itself yet. `recollect tend` does what is due."]
+    sh.json("remember", "Deploys run from main.")
+    sh("tend")
+    entries = sh.json("logs")
+    assert entries
+    assert len(lines(sh, "logs")) >= len(entries)
+    assert len(sh.json("logs", "--limit", "1")) == 1

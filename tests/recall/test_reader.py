@@ -12,6 +12,7 @@ from recollect import Filter
 from recollect.app import Recollect
 from recollect.core.errors import AmbiguousId, MemoryNotFound, UnknownChoice
 from recollect.core.query import Query
+from recollect.testing.fakes import WordEmbedder
 
 
 @pytest.fixture
@@ -112,3 +113,34 @@ def test_user_asks_for_theirs_and_nobodys_and_contradicts_a_filter_for_another(m
     assert memory.count() == 1
     with pytest.raises(recollect.RecollectError, match="names 'bob'"):
         memory.recall("tea", user="ada", filter=Filter(user="bob"))
+
+
+def test_what_was_rejected_or_forgotten_is_known_by_its_text_and_what_is_open_is_not(memory: Recollect) -> None:
+    rejected, forgotten = memory.remember("Use tabs."), memory.remember("Deploy on Fridays.")
+    memory.remember("Ship from main.")
+    memory.reject(rejected.id)
+    memory.forget(forgotten.id)
+    texts = ["Use tabs.", "Deploy on Fridays.", "Ship from main.", "Never said."]
+    assert memory.reader.buried(texts) == {"Use tabs.", "Deploy on Fridays."}
+
+
+def test_being_read_is_no_entry_of_the_history(memory: Recollect) -> None:
+    id = memory.remember("Ship from main.").id
+    before = [entry.number for entry in memory.history()]
+    for _ in range(3):
+        assert memory.recall("ship from main").hits
+        memory.recall("something else entirely")
+    assert memory.get(id).access_count >= 3
+    assert [entry.number for entry in memory.history()] == before
+
+
+def test_nearness_is_a_cosine_and_nothing_without_vectors(memory: Recollect) -> None:
+    assert memory.reader.nearness("ship it", "ship it") is None
+    with recollect.open(":memory:", project="p", embedder=WordEmbedder()) as other:
+        other.remember("Ship from main.")
+        other.tend()
+        same, near, far = (other.reader.nearness("ship it now", text) for text in ("ship it now", "ship it", "tea"))
+        assert same == pytest.approx(1.0, abs=1e-5)
+        assert near is not None
+        assert far is not None
+        assert far < near < 0.999

@@ -157,3 +157,15 @@ def _commit(root: Path) -> None:
     subprocess.run(["git", "-C", str(root), "add", "-A"], check=True)
     names = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
     subprocess.run(["git", "-C", str(root), *names, "commit", "-qm", "step"], check=True)
+
+
+def test_after_an_event_is_a_time_too_and_an_unknown_event_restricts_nothing(memory: Recollect) -> None:
+    _days(memory)
+    memory.remember("We ran the migration.", kind="episode", session="day4", event_at=_day(4))
+    hits = memory.recall("what about the deploy since the migration", k=4)
+    dated = {hit.memory.session for hit in hits if hit.factors.get("why.date")}
+    assert dated
+    assert not dated & {"day0", "day1", "day2", "day3"}
+    unknown = memory.recall("what about the deploy since the coronation", k=4)
+    assert unknown.hits
+    assert not any(hit.factors.get("why.date") for hit in unknown)

@@ -11,9 +11,9 @@ import pytest
 from conftest import HandClock
 from recollect.app import Recollect
 from recollect.core.chores import Done, Plan, Step, WorkBudget
-from recollect.core.errors import UnknownChoice
+from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
-from recollect.tend.install import installation, with_line
+from recollect.tend.install import install, installation, with_line
 from recollect.tend.policy import When, is_due
 from recollect.tend.runner import Tended, TendRun, tend
 
@@ -198,3 +198,34 @@ def test_a_unit_names_the_store_it_tends(tmp_path: Path, scheduler: str) -> None
     assert all(path.is_relative_to(tmp_path) for path, _ in plan.files)
     assert "tend" in plan.files[0][1]
     assert ("a & b" if scheduler == "systemd" else "a &amp; b") in plan.files[0][1]
+
+
+_CRONTAB = """#!/bin/sh
+if [ "$1" = -l ]; then cat {table} 2>/dev/null; else cat > {table}; fi
+"""
+
+
+def test_installing_keeps_the_lines_of_others_and_starts_what_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, tools = tmp_path / "table", tmp_path / "bin"
+    tools.mkdir()
+    for name, script in (
+        ("crontab", _CRONTAB.format(table=table)),
+        ("systemctl", f'#!/bin/sh\necho "$@" > {table}.ran\n'),
+    ):
+        (tools / name).write_text(script, encoding="utf-8")
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    table.write_text("0 1 * * * backup\n", encoding="utf-8")
+    plan = installation("cron", tmp_path / "m.db", home=tmp_path)
+    install(plan)
+    install(plan)
+    assert table.read_text(encoding="utf-8").splitlines() == ["0 1 * * * backup", plan.line]
+    timer = installation("systemd", tmp_path / "m.db", home=tmp_path)
+    install(timer)
+    assert all(path.read_text(encoding="utf-8") == text for path, text in timer.files)
+    assert Path(f"{table}.ran").read_text(encoding="utf-8").split() == list(timer.start[1:])
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(StoreError):
+        install(timer)
