@@ -1,7 +1,5 @@
 """`python -m recollect`."""
 
-import sys
+from recollect.interfaces.start import cli
 
-from recollect.interfaces.cli import main
-
-sys.exit(main())
+cli()

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_MAX_MESSAGE = 1_000  # characters: a message repeats what was given, and that may be a megabyte
+
 
 class RecollectError(Exception):
     """Root of the tree. `code` is stable across releases; `hint` tells a tired person what to do next."""
@@ -21,7 +23,7 @@ class RecollectError(Exception):
     code = "error"
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
+        super().__init__(message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]} …")
         self.hint = hint
 
 
@@ -495,6 +497,18 @@ class StoreBusy(StoreError):
         )
 
 
+class NoFileLocks(StoreError):
+    """The file system knows neither kind of file lock, so two writers could not be kept apart."""
+
+    code = "no-file-locks"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The file system of this store has no file locks ({why}); nothing was changed.",
+            hint="Keep the store on a local disk: name another file with `--store`.",
+        )
+
+
 class StoreFull(StoreError):
     code = "store-full"
 
@@ -517,6 +531,31 @@ class MemoryClosed(StoreError):
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was closed.", hint="Open it again with recollect.open().")
+
+
+class UnusableFile(StoreError):
+    """A file or directory beside the store that the system does not let us use."""
+
+    code = "unusable-file"
+
+    def __init__(self, error: OSError) -> None:
+        where = f"{error.filename}: " if error.filename else ""
+        super().__init__(
+            f"{where}{error.strerror or type(error).__name__}.", hint="Check that file, its permissions and the disk."
+        )
+
+
+class InternalError(RecollectError):
+    """Something nobody foresaw. A door tells it in two lines instead of a traceback."""
+
+    code = "internal-error"
+
+    def __init__(self, error: BaseException) -> None:
+        told = " ".join(str(error).split())[:300]
+        super().__init__(
+            f"{type(error).__name__}: {told}" if told else type(error).__name__,
+            hint="This is a mistake in Recollect. Set RECOLLECT_TRACEBACK=1, try again and report what it prints.",
+        )
 
 
 class UnsafeSqlite(StoreError):

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import os
 import stat
-import sys
 import time
 
 from recollect.core.digest import short_digest
+from recollect.core.file_lock import free_lock, take_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -381,7 +381,7 @@ class _Locked:
             if state.st_size < _LINES or not file._load():
                 file._begin(self._at, lost=lost)
         except BaseException:
-            _unlock(file._handle)
+            free_lock(file._handle)
             raise
         return file
 
@@ -396,7 +396,7 @@ class _Locked:
                 if self._then == "lost":
                     file._set("told_end", os.fstat(file._handle).st_size)  # its end is news as well
         finally:
-            _unlock(file._handle)
+            free_lock(file._handle)
 
 
 class SessionMemory:
@@ -468,35 +468,9 @@ def _write_all(handle: int, data: bytes) -> None:
         left = left[os.write(handle, left) :]
 
 
-if sys.platform == "win32":
-    import msvcrt
-
-    _LOCK_AT = 2**40  # beyond any byte that is read
-
-    def _try_lock(handle: int) -> None:
-        os.lseek(handle, _LOCK_AT, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-
-    def _unlock(handle: int) -> None:
-        os.lseek(handle, _LOCK_AT, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _unlock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_UN)
-
-
 def _lock(handle: int) -> None:
     until = time.monotonic() + _LOCK_TIMEOUT
-    while True:
-        try:
-            _try_lock(handle)
-            return
-        except OSError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.002)
+    while not take_lock(handle, wait=False):
+        if time.monotonic() > until:
+            raise BlockingIOError(f"another process has held the session's file for {_LOCK_TIMEOUT} s")
+        time.sleep(0.002)

@@ -15,6 +15,7 @@ import time
 
 from recollect.agent.hook import Hook, open_reader
 from recollect.agent.hook_event import HookEvent, find_folder, first_text
+from recollect.files.learning_turn import LEARNING, LearningTurn
 from recollect.files.project import FOLDER, STORE, find_root_path, state_folder
 
 TYPE_CHECKING = False
@@ -236,14 +237,31 @@ def start_learning(root: str, environment: Mapping[str, str]) -> None:
         return
     command = [sys.executable, "-P", "-m", "recollect", "observe", "--spool", "--store", store]
     try:
+        turn = LearningTurn.take(store)
+        if turn is None:
+            return  # one is learning; it looks again before it ends
+        with turn as told:
+            _spawn(command, {**environment, LEARNING: told})
+    except OSError as trouble:
+        log("learn", str(trouble))
+
+
+def _spawn(command: list[str], environment: Mapping[str, str]) -> None:
+    try:
         quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
-        os.posix_spawn(sys.executable, command, dict(environment), file_actions=quiet, setsid=True)
+        os.posix_spawn(command[0], command, environment, file_actions=quiet, setsid=True)
     except (AttributeError, NotImplementedError):
         from subprocess import DEVNULL, Popen
 
-        Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True, env=dict(environment))
-    except OSError as trouble:
-        log("learn", str(trouble))
+        Popen(
+            command,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            start_new_session=True,
+            env=environment,
+            close_fds=False,  # the turn to learn is an open file
+        )
 
 
 def log(who: str, what: str) -> None:

@@ -6,6 +6,7 @@ Every method that changes rows must run inside `engine.write()`. Nothing here de
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -23,6 +24,7 @@ from recollect.store.codec import from_row, to_row
 from recollect.store.filters import SEEN, where
 from recollect.store.port import Engine, Row, Value, chunks
 
+_TAIL = re.compile(r"[0-9A-Za-z_]{4,100}")  # of an id: SQLite would take a NUL for the end of a pattern
 _Turn: TypeAlias = tuple[str, int]  # a session and an ordinal in it
 
 
@@ -198,9 +200,9 @@ class Memories:
         """The full id that `given` stands for: the id itself, or its last letters when they fit only one."""
         if self._engine.row(self._SEQ, {"id": given, "project": self._project}) is not None:
             return MemoryId(given)
-        tail = given.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        tail = given.lower().replace("_", "\\_")
         asked = {"tail": f"%{tail}", "project": self._project}
-        matches = [row[0] for row in self._engine.rows(self._LIKE, asked)] if len(given) >= 4 else []
+        matches = [row[0] for row in self._engine.rows(self._LIKE, asked)] if _TAIL.fullmatch(given) else []
         if len(matches) > 1:
             raise AmbiguousId(given, matches)
         if not matches:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from recollect.core.errors import RecollectError
-from recollect.interfaces.cli.console import Console, exit_code
+from recollect.core.errors import InternalError, RecollectError, StoreError, UnusableFile
+from recollect.interfaces.cli.console import FINE, Console, exit_code
+from recollect.interfaces.start import INTERRUPTED
 from recollect.version import __version__
 
 # command → (module, one line of help); the module has `arguments_NAME(parser)` and `run_NAME(args, console)`.
@@ -59,7 +61,10 @@ COMMANDS = {
     "completion": ("install", "shell completion for bash, zsh or fish"),
 }
 
-_EXITS = "exit codes: 0 fine · 1 something was found · 2 bad input · 3 not found · 4 refused · 5 trouble with the store"
+_EXITS = (
+    "exit codes: 0 fine · 1 something was found · 2 bad input · 3 not found · 4 refused · 5 trouble with the store or "
+    "a file · 70 a mistake in Recollect · 130 interrupted"
+)
 
 # Loading modules makes objects that all stay: a collector that looks at them every 700 costs a one-shot call 5 %.
 _GC_THRESHOLD = 20_000
@@ -69,20 +74,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. User errors are told in two lines, never as a traceback."""
     gc.set_threshold(max(gc.get_threshold()[0], _GC_THRESHOLD))
     words = list(sys.argv[1:] if argv is None else argv)
-    args = parse_arguments(words)
-    console = Console(json=args.json)
+    console = Console(json="--json" in words)
     try:
+        code = _run(words, console)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever read our output has gone: `recollect list | head -1`
+        console.silence()
+        return FINE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:  # nothing can be printed: a full disk behind stdout
+        console.silence()
+        console.note(f"recollect: the output cannot be written: {error.strerror}.")
+        return exit_code(StoreError(""))
+
+
+def _run(words: Sequence[str], console: Console) -> int:
+    try:
+        args = parse_arguments(words)
         module = import_module(f"recollect.interfaces.cli.{COMMANDS[args.command][0]}")
-        run = getattr(module, f"run_{args.command}")
-        return int(run(args, console))
+        return int(getattr(module, f"run_{args.command}")(args, console))
     except RecollectError as error:
         console.error(error)
         return exit_code(error)
     except BrokenPipeError:
-        console.silence()
-        return 0
-    except KeyboardInterrupt:
-        return 130
+        raise
+    except OSError as error:
+        unusable = UnusableFile(error)
+        console.error(unusable)
+        return exit_code(unusable)
+    except Exception as error:
+        if os.environ.get("RECOLLECT_TRACEBACK"):
+            raise
+        unforeseen = InternalError(error)
+        console.error(unforeseen)
+        return exit_code(unforeseen)
 
 
 def parse_arguments(words: Sequence[str]) -> argparse.Namespace:

@@ -10,7 +10,16 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import InvalidField, InvalidInput, InvalidText, NotFound, RecollectError, Refused, StoreError
+from recollect.core.errors import (
+    InternalError,
+    InvalidField,
+    InvalidInput,
+    InvalidText,
+    NotFound,
+    RecollectError,
+    Refused,
+    StoreError,
+)
 from recollect.core.scope import SHOWN, Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import printable
 
@@ -30,6 +39,8 @@ def exit_code(error: RecollectError) -> int:
             return 4
         case StoreError():
             return 5
+        case InternalError():
+            return 70
         case InvalidInput():
             return 2
         case _:
@@ -76,7 +87,9 @@ class Console:
 
     def silence(self) -> None:
         """The reader of our output has gone; nothing more can be said."""
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
 
 
 def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:

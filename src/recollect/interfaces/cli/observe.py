@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 from recollect.agent.trust import LEVELS
 from recollect.core.errors import InvalidField
 from recollect.core.text import counted, excerpt
+from recollect.files.learning_turn import LEARNING, MAX_SECONDS, LearningTurn
 from recollect.interfaces.cli.console import FINE, Console, open_from, read_json
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
     paths = [] if args.spool else transcripts(args.paths)
     with open_from(args, create=not args.spool) as memory:
         if args.spool:
-            done = memory.observer.drain(kind=args.type)
+            done = _drain(memory, args.type)
         else:
             try:
                 done = memory.observer.replay(paths, kind=args.type, progress=_show_progress)
@@ -61,6 +64,20 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
     else:
         _show_replayed(done, console, every=args.all)
     return FINE
+
+
+def _drain(memory: Recollect, kind: str | None) -> Replayed:
+    """Learn from what hooks kept. Started by a hook this is the only process that does, and ends by itself."""
+    turn = LearningTurn.handed_over(str(memory.path), os.environ.get(LEARNING))
+    if turn is None:
+        return memory.observer.drain(kind=kind)
+    if hasattr(signal, "alarm"):
+        signal.alarm(MAX_SECONDS)
+    done = memory.observer.drain(kind=kind)
+    while turn.look():
+        done = memory.observer.drain(kind=kind)
+    turn.end()
+    return done
 
 
 def _take_reports(args: argparse.Namespace, console: Console) -> int:

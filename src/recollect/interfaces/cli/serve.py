@@ -15,6 +15,7 @@ from recollect.core.errors import ExtraMissing
 from recollect.interfaces.cli.console import FINE, Console
 from recollect.interfaces.hook import HOSTS, main
 from recollect.interfaces.mcp import PROFILES
+from recollect.interfaces.start import INTERRUPTED
 
 if TYPE_CHECKING:
     from recollect.interfaces.mcp.handle import MemoryHandle
@@ -40,6 +41,10 @@ def arguments_mcp(parser: argparse.ArgumentParser) -> None:
 def run_mcp(args: argparse.Namespace, console: Console) -> int:
     if find_spec("mcp") is None:
         raise ExtraMissing("The MCP server", package="mcp", extra="mcp")
+    if not args.http:
+        from recollect.interfaces.mcp.stdio import end_with_host
+
+        end_with_host()
     from recollect.interfaces.mcp.handle import MemoryHandle
 
     handle = MemoryHandle(args.store or _host_project(), read_only=args.read_only, actor=args.actor or "mcp")
@@ -47,8 +52,11 @@ def run_mcp(args: argparse.Namespace, console: Console) -> int:
         return _serve_over_http(args, handle, console)
     from recollect.interfaces.mcp.server import serve_stdio
 
-    serve_stdio(handle, profile=args.profile)
-    return FINE
+    try:
+        serve_stdio(handle, profile=args.profile)
+    except KeyboardInterrupt:
+        os._exit(INTERRUPTED)
+    os._exit(FINE)  # a thread may still be waiting for the host's next line, and would keep the process
 
 
 def _serve_over_http(args: argparse.Namespace, handle: MemoryHandle, console: Console) -> int:

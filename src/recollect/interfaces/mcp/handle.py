@@ -8,18 +8,23 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import ParamSpec
+from logging import getLogger
+from typing import Any, ParamSpec
 
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent
+from pydantic import ValidationError
 
 from recollect.app import Recollect
-from recollect.core.errors import RecollectError
+from recollect.core.errors import InternalError, InvalidField, RecollectError
 from recollect.core.query import Hit
 from recollect.interfaces.payloads import Json, error_json
 from recollect.privacy.fence import defuse, fence
 from recollect.wiring import open as open_memory
 
 P = ParamSpec("P")
+_logger = getLogger(__name__)
 
 
 class MemoryHandle:
@@ -65,6 +70,26 @@ def refusal(error: RecollectError) -> CallToolResult:
     )
 
 
+class CheckedTool(Tool):
+    """A tool that tells wrong arguments as a user error like any other, and does not send them back."""
+
+    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
+        try:
+            return await super().run(arguments, context, convert_result)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            return refusal(_wrong_arguments(error.__cause__))
+
+
+def _wrong_arguments(error: ValidationError) -> InvalidField:
+    first = error.errors(include_url=False, include_input=False)[0]
+    name = ".".join(str(part) for part in first["loc"])[:80] or "arguments"
+    return InvalidField(
+        name, first["msg"].rstrip("."), hint="Nothing was changed. The tool's schema tells what it takes."
+    )
+
+
 def guarded(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:
     """`tool`, telling user errors as results."""
 
@@ -74,6 +99,9 @@ def guarded(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:
             return tool(*args, **kwargs)
         except RecollectError as error:
             return refusal(error)
+        except Exception as error:
+            _logger.exception("a tool failed")  # on stderr, where the host keeps it
+            return refusal(InternalError(error))
 
     return told
 

@@ -61,7 +61,7 @@ def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
             log(host, "the hook tool was called without a known host or an event")
             return ""
         return _warm(handle.open(), host, payload)
-    except (RecollectError, OSError, ValueError) as trouble:  # a host must not see it
+    except (RecollectError, OSError, ValueError, RecursionError) as trouble:  # a host must not see it
         log(host, f"{type(trouble).__name__}: {trouble}")
         return ""
 
@@ -93,6 +93,6 @@ def _value(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
     return value

@@ -21,6 +21,7 @@ from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.interfaces.mcp.handle import MemoryHandle, fenced
 from recollect.interfaces.mcp.hook import HOOK, hook_tool
+from recollect.interfaces.mcp.stdio import serve_wire
 from recollect.interfaces.mcp.tools import tools_of
 from recollect.interfaces.payloads import map_json, memory_json
 from recollect.recall.pack import as_hit
@@ -59,7 +60,7 @@ def instructions(profile: str) -> str:
 def serve_stdio(handle: MemoryHandle, *, profile: str = "default") -> None:
     """Serve one host over stdin and stdout until it hangs up."""
     try:
-        build(handle, profile=profile).run("stdio")
+        serve_wire(build(handle, profile=profile))
     finally:
         handle.close()
 

@@ -14,7 +14,7 @@ from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.interfaces.mcp import PROFILES, shapes
-from recollect.interfaces.mcp.handle import MemoryHandle, fenced, guarded, tool_result
+from recollect.interfaces.mcp.handle import CheckedTool, MemoryHandle, fenced, guarded, tool_result
 from recollect.interfaces.payloads import (
     briefing_json,
     check_json,
@@ -180,7 +180,9 @@ class Tools:
 
 def made(tool: Any, annotations: ToolAnnotations, *, name: str | None = None, meta: Any = None) -> Tool:
     """A function as a tool. Its user errors become results; an argument it does not know is refused."""
-    ready = Tool.from_function(guarded(tool), name=name, annotations=annotations, meta=meta, structured_output=True)
+    ready = CheckedTool.from_function(
+        guarded(tool), name=name, annotations=annotations, meta=meta, structured_output=True
+    )
     arguments = ready.fn_metadata.arg_model
     arguments.model_config = ConfigDict(**{**arguments.model_config, "extra": "forbid"})
     arguments.model_rebuild(force=True)

@@ -7,40 +7,20 @@ over in turn (0.4 s at worst in the same test). The kernel frees it when its hol
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from pathlib import Path
 from time import monotonic
 
-from recollect.core.errors import StoreBusy, StoreFull, StoreReadOnly
+from recollect.core.errors import NoFileLocks, StoreBusy, StoreFull, StoreReadOnly
+from recollect.core.file_lock import free_lock, take_lock
 from recollect.store.sqlite.place import file_identity, look, look_safely, open_safely
 
-if sys.platform == "win32":
-    import msvcrt
 
-    def _take(fd: int, *, wait: bool) -> bool:
-        os.lseek(fd, 0, os.SEEK_SET)
-        try:
-            msvcrt.locking(fd, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _give_back(fd: int) -> None:
-        os.lseek(fd, 0, os.SEEK_SET)
-        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _take(fd: int, *, wait: bool) -> bool:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _give_back(fd: int) -> None:
-        fcntl.flock(fd, fcntl.LOCK_UN)
+def _take(fd: int, *, wait: bool) -> bool:
+    try:
+        return take_lock(fd, wait=wait)
+    except OSError as error:
+        raise NoFileLocks(str(error)) from None
 
 
 _NOTE = 512  # bytes a note may have
@@ -71,7 +51,7 @@ class FairLock:
 
     def release(self) -> None:
         if self._fd is not None:
-            _give_back(self._fd)
+            free_lock(self._fd)
 
     def close(self) -> None:
         if self._fd is not None:
@@ -106,7 +86,7 @@ class FairLock:
             with handover:
                 state["taken"] = True
                 if state["abandoned"]:
-                    _give_back(fd)
+                    free_lock(fd)
                     os.close(fd)
             arrived.set()
 

@@ -1,0 +1,105 @@
+"""The wire of a host that started us: its lines in, our lines out, and an end when it hangs up.
+
+A line that cannot be read is answered too, because a host waits for every id it sent. A host that dies takes its server
+with it: within two seconds, whatever the server is doing, be it still loading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+_GRACE = 1.0  # seconds to answer what was asked before the host hung up
+_WATCH = 0.25  # seconds between two looks at the host
+_ID = re.compile(r'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")')
+_SHOWN = 4_000  # characters at either end of a line in which its id is looked for
+
+
+def end_with_host() -> None:
+    """From now on the process ends soon after its stdin is hung up. Called before anything large is loaded."""
+    if not hasattr(select, "poll"):
+        return  # reading the end of stdin has to do
+    wire = os.dup(0)  # the SDK moves stdin elsewhere
+    threading.Thread(target=_watch_host, args=(wire,), name="recollect-host", daemon=True).start()
+
+
+def _watch_host(wire: int) -> None:
+    watched = select.poll()
+    watched.register(wire, 0)  # asks for nothing: hanging up is told anyway
+    while not any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in watched.poll(0)):
+        time.sleep(_WATCH)
+    time.sleep(_GRACE)
+    os._exit(0)
+
+
+def serve_wire(server: MCPServer[None]) -> None:
+    """Serve one host over stdin and stdout until it hangs up, cleanly or not."""
+    import anyio
+
+    try:
+        anyio.run(_serve, server)
+    except* (BrokenPipeError, ConnectionResetError):
+        sys.stderr.flush()  # nobody is left to tell
+
+
+async def _serve(server: MCPServer[None]) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+    from mcp.shared._context_streams import create_context_streams
+    from mcp.shared.message import SessionMessage
+
+    lowlevel = server._lowlevel_server
+    async with stdio_server() as (lines, answers):
+        readable, messages = create_context_streams[SessionMessage | Exception](0)
+
+        async def answer_unreadable() -> None:
+            async with readable, lines:
+                async for message in lines:
+                    if isinstance(message, Exception):
+                        await answers.send(SessionMessage(_refusal(message)))
+                    else:
+                        await readable.send(message)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer_unreadable)
+            await lowlevel.run(messages, answers, lowlevel.create_initialization_options())
+
+
+def _refusal(error: Exception) -> Any:
+    """What is said of a line that is no message."""
+    from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+
+    line, why, code = "", str(error), PARSE_ERROR
+    details: Callable[[], list[dict[str, Any]]] | None = getattr(error, "errors", None)
+    if details is not None:
+        first = details()[0]
+        given, why = first.get("input"), str(first.get("msg"))
+        line = given if isinstance(given, str) else ""
+        if not line:
+            code = INVALID_REQUEST
+            line = json.dumps(given, default=str) if isinstance(given, dict) else ""
+    told = f"That line is no message: {why}. Text must be valid Unicode, and JSON neither deep nor huge."
+    return JSONRPCError(jsonrpc="2.0", id=find_id(line), error=ErrorData(code=code, message=told[:500]))
+
+
+def find_id(line: str) -> int | str | None:
+    """The id of a request that cannot be read as a whole; none when it does not show."""
+    try:
+        found = json.loads(line)
+        id = found.get("id") if isinstance(found, dict) else None
+        return id if isinstance(id, str | int) and not isinstance(id, bool) else None
+    except (ValueError, RecursionError):
+        head = line[:_SHOWN].partition('"params"')[0]
+        shown = _ID.search(head) or _ID.search(line[-_SHOWN:].rpartition("}}")[2])
+        id = json.loads(shown[1]) if shown else None
+        return id if isinstance(id, str | int) else None
