@@ -1,5 +1,8 @@
 """`python -m recollect`."""
 
-from recollect.interfaces.start import cli
+try:
+    from recollect.interfaces.start import cli
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
 
 cli()

@@ -70,7 +70,7 @@ def test_an_interrupt_at_any_moment_ends_with_130_and_without_a_traceback(projec
         _, said = command.communicate(timeout=30)
         ended[command.returncode] = ended.get(command.returncode, 0) + 1
         # Before our first line runs, while Python itself starts, the interpreter's own words are all there can be.
-        assert b"recollect" not in said or b"Traceback" not in said, said.decode()
+        assert b"recollect" not in said.replace(b"recollect/__main__.py", b""), said.decode()
     assert set(ended) <= {0, 130, 1, -2}, ended
     report(f"interrupts: {sum(ended.values())}, exit codes {ended}, no traceback of ours")
     with recollect.open(project) as memory:
