@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import wraps
-from logging import getLogger
 from typing import Any, ParamSpec
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -17,14 +16,13 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import ValidationError
 
 from recollect.app import Recollect
-from recollect.core.errors import InternalError, InvalidField, RecollectError
+from recollect.core.errors import InvalidField, RecollectError
 from recollect.core.query import Hit
 from recollect.interfaces.payloads import Json, error_json
 from recollect.privacy.fence import defuse, fence
 from recollect.wiring import open as open_memory
 
 P = ParamSpec("P")
-_logger = getLogger(__name__)
 
 
 class MemoryHandle:
@@ -99,9 +97,6 @@ def guarded(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:
             return tool(*args, **kwargs)
         except RecollectError as error:
             return refusal(error)
-        except Exception as error:
-            _logger.exception("a tool failed")  # on stderr, where the host keeps it
-            return refusal(InternalError(error))
 
     return told
 
