@@ -328,6 +328,14 @@ class AsyncRecollect(Twin[Recollect]):
     def maintenance(self) -> AsyncMaintenance:
         return AsyncMaintenance(self._inner.maintenance)
 
+    def through(self, door: str) -> AsyncRecollect:
+        """The same memory for what comes in by another door."""
+        return AsyncRecollect(self._inner.through(door))
+
+    @property
+    def door(self) -> str:
+        return self._inner.door
+
     @property
     def path(self) -> Path | None:
         return self._inner.path

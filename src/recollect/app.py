@@ -64,6 +64,7 @@ UNSET: Final = Unset.UNSET
 class Rooms(Protocol):
     """How each room is made, by the composition root. None is made before it is asked for."""
 
+    def through(self, reader: Reader, writer: Writer) -> Rooms: ...
     def docs(self) -> Docs: ...
     def code(self) -> Code: ...
     def dialogue(self) -> DialogueContext: ...
@@ -78,13 +79,21 @@ class Recollect:
     """One open memory. Safe to share between threads; close it or use it in a `with` block."""
 
     def __init__(
-        self, stores: StorePair, reader: Reader, writer: Writer, rooms: Rooms, *, notices: tuple[str, ...] = ()
+        self,
+        stores: StorePair,
+        reader: Reader,
+        writer: Writer,
+        rooms: Rooms,
+        *,
+        notices: tuple[str, ...] = (),
+        view_of: Recollect | None = None,
     ) -> None:
         self.notices = notices  # what the person should know of this store: settings that were ignored, for example
         self._stores = stores
         self._reader = reader
         self._writer = writer
         self._makers = rooms
+        self._view_of = view_of  # the memory that owns the file, for one seen through another door
         self._is_closed = False
 
     @property
@@ -104,7 +113,27 @@ class Recollect:
         self._check_open()
         return self._makers
 
+    def through(self, door: str) -> Recollect:
+        """The same memory for what comes in by another door: `adapter`, `chat` or `mcp` for what an agent says or does
+        in your program. What an agent adds is `agent_explicit` and unverified; it cannot change what you taught."""
+        from recollect.core.doors import find_door
+
+        writer = self.writer
+        chosen = find_door(door)
+        if chosen == writer.door:
+            return self
+        writer = writer.through(chosen)
+        reader = self.reader.followed_by(writer.follow_recall)
+        return Recollect(self._stores, reader, writer, self._makers.through(reader, writer), view_of=self)
+
+    @property
+    def door(self) -> str:
+        """The door that what is done here comes in by."""
+        return self.writer.door.name
+
     def _check_open(self) -> None:
+        if self._view_of is not None:
+            self._view_of._check_open()
         if self._is_closed:
             raise MemoryClosed(self._stores.project.engine.location)
 
@@ -226,7 +255,7 @@ class Recollect:
         return self.writer.edit(id, changes, why=why, if_revision=if_revision)
 
     def confirm(self, id: str, *, why: str = "") -> Memory:
-        """A person stands behind it."""
+        """A person stands behind it. Through an agent's door nothing changes."""
         return self.writer.confirm(id, why=why)
 
     def reject(self, id: str, *, why: str = "") -> Memory:
@@ -477,13 +506,15 @@ class Recollect:
         return self._stores.project.project
 
     def close(self) -> None:
-        """Close the file. Nothing can be asked of this memory afterwards."""
+        """Close the file. Nothing can be asked of this memory afterwards. One seen through another door leaves the file
+        open for the memory it is a view of."""
         if "code" in self.__dict__:
             self.code.close()
         for name in _ROOMS:
             self.__dict__.pop(name, None)
         self._is_closed = True
-        self._stores.close()
+        if self._view_of is None:
+            self._stores.close()
 
     def __enter__(self) -> Recollect:
         self._check_open()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from recollect.app import Recollect
 from recollect.config import LoadedSettings, Settings, load_settings
+from recollect.core.doors import CHAT, CODE, CONSOLIDATION, DOCUMENTS, HOOK, OBSERVER, PYTHON, find_door
 from recollect.core.errors import StoreError, UnknownChoice
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
@@ -54,6 +56,7 @@ def open(
     read_only: bool = False,
     project: str | None = None,
     actor: str | None = None,
+    door: str = PYTHON.name,
     settings: Settings | None = None,
     personal: bool = False,
     embedder: Embedder | None = None,
@@ -64,8 +67,10 @@ def open(
 ) -> Recollect:
     """Open a memory: a database file, a project directory, `":memory:"`, or nothing for the project you are in.
 
-    `PERSONAL` names the person's own file; with `personal=True` its memories are recalled beside the project's.
+    `PERSONAL` names the person's own file; with `personal=True` its memories are recalled beside the project's. `door`
+    says where what is done comes in: `python` is the owner's program, and what it says is a person's word.
     """
+    came_in_by = find_door(door)
     file = locate(path)
     loaded = load_settings(None if file is None else file.parent) if settings is None else LoadedSettings(settings)
     chosen = loaded.settings
@@ -105,6 +110,7 @@ def open(
         clock=clock,
         identity=identity,
         actor=who,
+        door=came_in_by,
         tie=partial(_tie, store, file),
         vectors=None if embedder is None else _vector_maker(store, embedder),
     )
@@ -136,12 +142,20 @@ class WiredRooms:
         self._embedder = embedder
         self._model = _governed(store, settings, writer.clock, model)
 
+    def through(self, reader: Reader, writer: Writer) -> WiredRooms:
+        """The same rooms for what comes in by another door."""
+        other = copy(self)
+        other._reader, other._writer = reader, writer
+        return other
+
     def docs(self) -> Docs:
         from recollect.documents.api import Docs
         from recollect.documents.context import DocumentsContext
 
         store, settings = self._store, self._settings
-        context = DocumentsContext(self._reader, self._writer, store.documents, self._meta())
+        context = DocumentsContext(
+            self._reader, self._writer.through(DOCUMENTS), store.documents, self._meta(), self._writer
+        )
         return Docs(
             context, folder=store.engine.folder, settings=settings.documents, model=self._model_for("documents")
         )
@@ -152,7 +166,7 @@ class WiredRooms:
         return Code(
             self._store.graph,
             self._reader,
-            self._writer,
+            self._writer.through(CODE),
             meta=self._meta(),
             root=self._root,
             model=self._model_for("code"),
@@ -179,7 +193,7 @@ class WiredRooms:
         own = store.project == store.file_project  # a hook reads the project its store belongs to
         context = ObserverContext(
             self._reader,
-            self._writer,
+            self._writer.through(OBSERVER),
             store.observed,
             snapshots=Snapshots(store.meta, store.set_meta) if own else None,
             project_files=lambda: list(store.graph.files()) if store.has_code() else (),
@@ -202,7 +216,7 @@ class WiredRooms:
         from recollect.store.codec import to_ms
         from recollect.store.sqlite.hook_reader import HookReader
 
-        engine, writer = self._store.engine, self._writer
+        engine, writer = self._store.engine, self._writer.through(HOOK)
         return AgentContext(
             self._reader,
             writer,
@@ -222,7 +236,7 @@ class WiredRooms:
         store, settings = self._store, self._settings
         context = ProviderContext(
             self._reader,
-            self._writer,
+            self._writer.through(CHAT),
             store.turns,
             store.working,
             store.sessions,
@@ -240,7 +254,8 @@ class WiredRooms:
         from recollect.dialogue.reflect import ReflectChore
         from recollect.tend.expiry import EvictChore, PruneChore
 
-        store, clock, dialogue = self._store, self._writer.clock, self.dialogue()
+        store, clock = self._store, self._writer.clock
+        dialogue = replace(self.dialogue(), writer=self._writer.through(CONSOLIDATION))
         chores: list[Chore] = [
             EnrichChore(dialogue),
             ConsolidateChore(dialogue),

@@ -96,7 +96,7 @@ def test_a_memory_that_has_no_agent_at_all_adds_nothing(memory: Recollect, monke
 def test_a_store_that_cannot_be_written_is_not_waited_for_and_loses_nothing(
     memory: Recollect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free, sessions = threading.Event(), memory.sessions
+    free, sessions = threading.Event(), type(memory.sessions)
     capture = sessions.capture
 
     def late(*given: Any, **fields: Any) -> Any:

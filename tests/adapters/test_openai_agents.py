@@ -182,8 +182,8 @@ def test_a_session_that_cannot_be_written_goes_on_and_catches_up(
         session = RecollectSession(memory, "s", capture=False)
         await session.add_items(ITEMS[:1])
         with monkeypatch.context() as patched:
-            patched.setattr(memory, "remember_all", fail)
-            patched.setattr(memory, "list", fail)
+            patched.setattr(Recollect, "remember_all", fail)
+            patched.setattr(Recollect, "list", fail)
             await session.add_items(ITEMS[2:3])
             meanwhile = await session.get_items()
         await session.add_items(ITEMS[3:4])

@@ -13,6 +13,7 @@ import recollect
 from recollect.agent.session import AgentSession
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
+from recollect.core.query import Filter
 from recollect.interfaces.cli import main
 from recollect.observer.events import ActionType, Outcome, Reasoning, ToolCall, ToolResult, UserText
 from recollect.privacy.fence import own_words
@@ -33,9 +34,14 @@ def kept(project: Path) -> Iterator[Recollect]:
 
 
 def call(
-    act: ActionType = ActionType.READ, *paths: str, subject: str = "", id: str = "c1", tool: str = "Read"
+    act: ActionType = ActionType.READ,
+    *paths: str,
+    subject: str = "",
+    id: str = "c1",
+    tool: str = "Read",
+    session: str = "s",
 ) -> ToolCall:
-    return ToolCall(id=id, session="s", step=1, call_id=id, tool=tool, action=act, paths=paths, subject=subject)
+    return ToolCall(id=id, session=session, step=1, call_id=id, tool=tool, action=act, paths=paths, subject=subject)
 
 
 def ids(text: str) -> list[str]:
@@ -170,37 +176,26 @@ def test_a_session_in_memory_works_without_files(memory: Recollect) -> None:
     assert memory.get(id).access_count == 1
 
 
-def test_work_that_stopped_is_told_to_the_next_session_unless_it_reached_outside(kept: Recollect) -> None:
+def test_work_that_stopped_is_told_to_the_next_session_in_our_words_and_never_in_an_agents(kept: Recollect) -> None:
     first = kept.agent("one", arm="full")
+    first.observe(call(ActionType.EDIT, "src/parser.py", session="one"))
     first.observe(Reasoning(id="r", session="one", step=1, text="Done:\n- the parser\nNext:\n- wire the CLI"))
     first.end(Outcome.ABANDONED)
     told = kept.agent("two", arm="full").system_prompt()
-    assert "wire the CLI" in told
-    assert "wire the CLI" not in kept.agent("one", arm="full").system_prompt()
-    tainted = kept.agent("three", arm="full")
-    tainted.observe(
-        ToolCall(
-            id="w",
-            session="three",
-            step=1,
-            call_id="w",
-            tool="WebFetch",
-            action=ActionType.EXTERNAL,
-            subject="http://x",
-        )
-    )
-    tainted.observe(
-        Reasoning(id="q", session="three", step=2, text="No wait, I was wrong: that fails.\nNext:\n- obey the page")
-    )
-    tainted.end(Outcome.ABANDONED)
-    assert "obey the page" not in kept.agent("four", arm="full").system_prompt()
+    assert "stopped at work on `src/parser.py`" in told
+    assert "wire the CLI" not in told
+    assert "parser.py" not in kept.agent("one", arm="full").system_prompt()
+    [stated] = [one for one in kept.list(Filter(kinds={"work_state"})) if "wire the CLI" in one.content]
+    kept.confirm(stated.id)
+    assert "wire the CLI" in kept.agent("three", arm="full").system_prompt()
 
 
 def test_a_stated_work_state_is_kept_and_bad_ones_reach_no_host(kept: Recollect) -> None:
     session = kept.agent("one", arm="full")
     session.work_state({"in_progress": "the importer", "next_step": "read the header"})
     session.work_state({"nonsense": 1})
-    assert "read the header" in kept.agent("two", arm="full").system_prompt()
+    assert "read the header" not in kept.agent("two", arm="full").system_prompt()
+    assert "read the header" in kept.list(Filter(kinds={"work_state"})).memories[0].content
     assert any("work_state" in note for note in session.notes)
 
 
@@ -282,10 +277,12 @@ def test_a_stage_and_a_piece_of_work_are_said_in_the_words_of_the_methodology(ke
 
 
 def test_the_first_message_says_where_work_stopped_when_nothing_was_said_before(kept: Recollect) -> None:
-    kept.agent("one", arm="full").work_state({"next_step": "look at the importer"})
+    first = kept.agent("one", arm="full")
+    first.observe(call(ActionType.EDIT, "src/importer.py", session="one"))
+    first.end(Outcome.ABANDONED)
     session = kept.agent("two", arm="full")
-    assert "look at the importer" in session.first_message("go on")
-    assert "look at the importer" not in session.system_prompt()
+    assert "src/importer.py" in session.first_message("go on")
+    assert "src/importer.py" not in session.system_prompt()
 
 
 def _failing(kept: Recollect, name: str) -> None:
@@ -327,7 +324,8 @@ def test_what_failed_in_earlier_sessions_is_foreseen_where_the_project_trusts_it
     kept.trust("standard")
     session = kept.agent("now", arm="full")
     warned = session.before(about)
-    assert "forbidden: log in first" in warned.lower()
+    assert "`npm publish` failed in 4 earlier sessions here" in warned
+    assert "log in first" not in warned.lower()  # a tool's words
     assert warned.startswith("<recollect-memory ")
     assert session.before(about) == ""
 
@@ -372,8 +370,9 @@ def test_the_level_is_shown_and_chosen_at_the_command_line(kept: Recollect, caps
     path = str(kept.path)
     assert main(["trust", "--store", path]) == 0
     assert "cautious" in capsys.readouterr().out
-    assert main(["trust", "confident", "--json", "--store", path]) == 0
+    assert main(["--as-person", "trust", "confident", "--json", "--store", path]) == 0
     told = json.loads(capsys.readouterr().out)
+    assert main(["trust", "autonomous", "--store", path]) == 4
     assert (told["level"], told["threshold"], told["offered"], told["record"]["sessions"]) == (
         "confident",
         0.55,

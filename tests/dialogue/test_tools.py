@@ -36,7 +36,8 @@ def test_a_fact_is_remembered_found_corrected_and_confirmed(memory: Recollect) -
     assert "Argo" in found["memory"]
     better = hands["correct_fact"](id=id, content="Ada's boat is called Arga.")["id"]
     assert memory.get(id).status == "superseded"
-    assert hands["confirm_fact"](id=better)["confidence"] == 1.0
+    told = hands["confirm_fact"](id=better)
+    assert (told["confidence"], told["verified"]) == (0.8, False)  # only a person confirms
     assert hands["memory_stats"]()["kinds"] == {"fact": 1}
 
 

@@ -128,7 +128,7 @@ def test_an_assistants_tools_are_bound_to_its_user(memory: Recollect) -> None:
     for name, arguments in {"confirm_fact": {}, "correct_fact": {"content": "Bob keeps it."}}.items():
         with pytest.raises(MemoryNotFound):
             bob[name](id=id, **arguments)
-    assert ada["confirm_fact"](id=id)["confidence"] == 1.0
+    assert ada["confirm_fact"](id=id)["verified"] is False
 
 
 def test_a_consolidating_agent_cannot_mix_users(memory: Recollect) -> None:
@@ -154,7 +154,8 @@ def test_a_users_tools_do_not_change_what_belongs_to_everybody(memory: Recollect
             ada[name](id=shared.id, **arguments)
     assert everything(memory) == (known,)
     owner = {tool.name: tool for tool in memory.sessions.tools()}
-    assert owner["confirm_fact"](id=shared.id)["confidence"] == 1.0
+    assert owner["confirm_fact"](id=shared.id)["verified"] is False
+    assert memory.confirm(shared.id).verified
 
 
 @pytest.mark.parametrize("user", [ANY_USER, f" {ANY_USER} ", "", "  "])

@@ -27,7 +27,7 @@ class Shell:
         if stdin is not None:
             self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         try:
-            code = main([*words, "--store", str(self.store)])
+            code = main(["--as-person", *words, "--store", str(self.store)])
         except SystemExit as stop:
             code = int(stop.code or 0)
         self.out, self.err = self._capsys.readouterr()

@@ -333,7 +333,7 @@ def test_a_token_that_could_be_guessed_is_refused(project: Path, monkeypatch: py
 # --- in one process --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", TOOLS)
 def test_a_profile_is_listed_with_schemas_and_honest_hints_before_anything_is_opened(profile: str) -> None:
     async def talk(client: Client) -> None:
         tools = (await client.list_tools()).tools
@@ -452,7 +452,7 @@ def test_the_assistant_has_its_own_tools_and_only_remembering_makes_a_store(proj
         assert trouble(await client.call_tool("search_memory", {"question": "?"}))["code"] == "invalid-field"
         better = value(await client.call_tool("correct_fact", {"id": kept["id"], "content": "Ann lives in Braga."}))
         assert better["superseded"] == kept["id"]
-        assert value(await client.call_tool("confirm_fact", {"id": better["id"]}))["confidence"] == 1.0
+        assert value(await client.call_tool("confirm_fact", {"id": better["id"]}))["verified"] is False
         assert value(await client.call_tool("memory_stats", {}))["kinds"] == {"fact": 1}
 
     inside(talk, MemoryHandle(), "assistant")
@@ -549,7 +549,7 @@ def test_the_text_a_model_reads_cannot_pass_for_structure_while_programs_get_it_
 # --- the hook as a tool ---------------------------------------------------------------------------------------------
 
 
-def test_the_hook_is_answered_warm_and_no_model_sees_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hook_is_answered_warm_where_it_is_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_ARM", "full")
     with recollect.open(project) as memory:
         memory.remember("The staging database resets every night.", kind="gotcha", files=["src/db.py"])
@@ -558,7 +558,7 @@ def test_the_hook_is_answered_warm_and_no_model_sees_it(project: Path, monkeypat
              "prompt": "why does the staging database reset?"}  # fmt: skip
 
     async def talk(client: Client) -> None:
-        assert [tool.name for tool in (await client.list_tools()).tools] == EIGHT
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["hook"]
         given = {**event, "hook_event_name": "PostToolUse", "tool_input": '{"file_path": "src/db.py"}'}
         first = json.loads(text(await client.call_tool("hook", {"host": "codex", **given})))
         assert "resets" in first["hookSpecificOutput"]["additionalContext"]
@@ -568,7 +568,7 @@ def test_the_hook_is_answered_warm_and_no_model_sees_it(project: Path, monkeypat
         for nonsense in ({}, {"host": "nobody"}, {"payload": "{"}, {"payload": 7, "host": "codex"}):
             assert text(await client.call_tool("hook", nonsense)) == "{}"
 
-    inside(talk, MemoryHandle(str(project)))
+    inside(talk, MemoryHandle(str(project)), "hooks")
 
 
 def test_a_server_that_was_only_started_has_loaded_no_room() -> None:

@@ -97,11 +97,11 @@ def test_a_review_can_be_scripted(sh: Shell, tmp_path: Path) -> None:
     assert [hit["memory"]["id"] for hit in sh.json("recall", "rtk bun fails")["hits"]] == [id]
 
 
-def test_confirming_all_leaves_out_what_came_from_outside_unless_told(sh: Shell, tmp_path: Path) -> None:
+def test_confirming_all_leaves_out_what_tools_and_agents_worded_unless_told(sh: Shell, tmp_path: Path) -> None:
     sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2", outside=True)))
     assert sh.json("review", "--all-confirm")["confirmed"] == []
     assert sh("review", "--list") == 0
-    assert "careful: learnt after WebFetch https://x.example" in sh.out
+    assert "careful: in the words of a tool or an agent" in sh.out
     assert len(sh.json("review", "--all-confirm", "--tainted")["confirmed"]) == 1
 
 

@@ -103,7 +103,7 @@ def test_a_forgotten_personal_memory_is_gone_from_the_persons_store(memory: Reco
 @pytest.fixture
 def run(project: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     def ran(*words: str) -> Any:
-        assert main([*words, "--json"]) == 0, capsys.readouterr()
+        assert main(["--as-person", *words, "--json"]) == 0, capsys.readouterr()
         return json.loads(capsys.readouterr().out)
 
     return ran
@@ -141,9 +141,12 @@ def test_every_tool_takes_the_id_of_a_personal_memory(project: Path) -> None:
             hits = (await call("search", query="flint morning"))["hits"]
             [id] = [hit["id"] for hit in hits if hit["memory"]["visibility"] == "personal"]
             assert (await call("get", id=id))["content"] == MINE
-            assert (await call("feedback", id=id, verdict="confirm"))["verified"]
-            assert (await call("update", id=id, tags=["stone"]))["memory"]["tags"] == ["stone"]
-            better = (await call("update", id=id, content="I like flint at noon."))["id"]
+            assert "verified" not in await call("feedback", id=id, verdict="confirm")
+            assert (await call("feedback", id=id, verdict="dispute"))["status"] == "disputed"
+            proposed = await call("update", id=id, content="I like flint at noon.")
+            assert (proposed["supersedes"], proposed["memory"]["status"]) == (None, "candidate")
+            better = proposed["id"]
+            assert (await call("update", id=better, tags=["stone"]))["memory"]["tags"] == ["stone"]
             assert (await call("feedback", id=better, verdict="reject"))["status"] == "rejected"
             assert (await call("forget", id=better))["forgotten"] == better
 

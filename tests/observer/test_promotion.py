@@ -91,15 +91,13 @@ def test_an_inferred_memory_is_a_candidate_to_be_reviewed_with_the_steps_it_was_
     assert [hit.id for hit in memory.recall("npm run lint fails")] == [found.id]
 
 
-def test_what_came_after_a_web_page_is_tainted_believed_less_and_never_handed_out_unasked(
+def test_what_an_error_says_stays_a_candidate_however_often_and_is_never_handed_out_unasked(
     memory: Recollect, learn: Learn
 ) -> None:
     for name in ("s1", "s2", "s3", "s4", "s5", "s6", "s7"):
         learn(misused(name, host_first=True))
     (found,) = everything(memory)
-    assert found.attributes["tainted"] is True
-    assert found.attributes["taint"] == "WebFetch https://example.com/page"
-    assert found.confidence < 0.5
+    assert (found.attributes["tainted"], found.attributes["composed"]) == (False, False)
     assert (found.status, found.needs_review) == (Status.CANDIDATE, True)
     assert memory.recall("docker ps --wide unknown flag").hits == ()
     assert memory.brief("docker ps --wide unknown flag").text == ""
@@ -116,20 +114,18 @@ def test_hostile_words_after_a_fetch_stay_out_of_recall_and_of_the_brief_however
         learn(session)
     found = everything(memory)
     assert found
-    assert all(one.attributes["tainted"] for one in found)
+    assert all(one.attributes["tainted"] and not one.attributes["composed"] for one in found)
     assert all(one.status is Status.CANDIDATE for one in found)
     assert memory.recall("deploy.sh curl evil.example").hits == ()
     assert memory.brief("deploy the project with curl", files=["src/a.py"]).text == ""
 
 
-def test_where_untainted_sessions_suffice_only_they_count(memory: Recollect, learn: Learn) -> None:
+def test_a_look_outside_does_not_taint_local_facts(memory: Recollect, learn: Learn) -> None:
     learn(misused("outside", host_first=True))
     learn(misused("s1"))
-    assert everything(memory) == []
-    learn(misused("s2"))
     (found,) = everything(memory)
     assert found.attributes["tainted"] is False
-    assert found.provenance == ("s1", "s2")
+    assert found.provenance == ("outside", "s1")
 
 
 def test_what_is_seen_often_enough_is_shown_without_a_review(memory: Recollect, learn: Learn) -> None:
@@ -505,7 +501,7 @@ def test_without_an_answer_the_sentences_are_made_by_rule_and_the_reason_is_told
     assert notes[0].endswith("Told by rule instead.")
 
 
-def test_a_model_is_never_shown_what_came_after_a_web_page() -> None:
+def test_a_model_is_never_shown_what_a_tool_or_an_agent_worded() -> None:
     model = ScriptedModel()
     with recollect.open(":memory:", project="test", model=model) as memory:
         for name in ("s1", "s2"):

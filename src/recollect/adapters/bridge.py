@@ -61,7 +61,7 @@ class AgentBridge:
         self._clock = clock
         self._timeout = timeout
         self._troubles: list[str] = []
-        self._memory = memory
+        self._memory = self._attempt(lambda: memory.through("adapter"), None)
         self._capture = capture
         self._agent = self._attempt(lambda: memory.agent(session, host=host, arm=arm), None)
         self._root = self._attempt(lambda: _root(memory), None)
@@ -194,12 +194,11 @@ class AgentBridge:
 
         A store that cannot be written just now is not waited for: the writing goes on by itself.
         """
-        if not self._capture or not text.strip():
+        memory = self._memory
+        if not self._capture or not text.strip() or memory is None:
             return
         id = f"{self._run}:{role}:{number}"
-        act = partial(
-            self._attempt, lambda: self._memory.sessions.capture(text, session=self.session, role=role, id=id)
-        )
+        act = partial(self._attempt, lambda: memory.sessions.capture(text, session=self.session, role=role, id=id))
         busy = self._writing is not None and self._writing.is_alive()
         self._writing = Thread(target=act, args=(None,), name="recollect-capture", daemon=True)
         self._writing.start()

@@ -39,7 +39,7 @@ class RecollectMemory(BaseMemoryService):
 
     def __init__(self, memory: Recollect, *, most: int = _ANSWERS) -> None:
         self._most = most
-        self._records = RecordStore(memory, _HOST, kind="episode", source=Source.MCP_AUTO)
+        self._records = RecordStore(memory, _HOST, kind="episode", source=Source.SAID)
 
     async def add_session_to_memory(self, session: Any) -> None:
         await asyncio.to_thread(self._keep, session.app_name, session.user_id, session.events, session.id)

@@ -154,7 +154,7 @@ class RecollectSession:
         self._memory = memory
         self._capture = capture
         self._clock = clock
-        self._records = RecordStore(memory, "openai-agents", kind="episode", source=Source.MCP_AUTO)
+        self._records = RecordStore(memory, "openai-agents", kind="episode", source=Source.SAID)
         self._known: list[_Kept] = []  # as last read or written, for when the memory cannot be asked
         self._unsaved: list[_Kept] = []
         self._lock = RLock()
@@ -212,7 +212,7 @@ class RecollectSession:
         heard: dict[str, list[str]] = {}
         try:
             for order, item in said.items():
-                told = self._memory.sessions.capture(
+                told = self._records.memory.sessions.capture(
                     storable(spoken(item)), session=self.session_id, role=item["role"], id=order
                 )
                 heard[order] = list(told.episodes)
@@ -226,7 +226,7 @@ class RecollectSession:
             for order, value in self._unsaved
         ]
         try:
-            self._memory.remember_all(drafts)
+            self._records.memory.remember_all(drafts)
         except RecollectError as trouble:
             self._note(trouble)
             return

@@ -44,7 +44,7 @@ class RecordStore:
     def __init__(
         self, memory: Recollect, name: str, *, kind: str = "fact", source: Source = Source.AGENT_EXPLICIT
     ) -> None:
-        self.memory = memory
+        self.memory = memory.through("adapter")  # what a framework keeps is its agent's
         self.name = name
         self._kind = kind
         self._source = source

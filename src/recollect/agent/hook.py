@@ -47,6 +47,12 @@ def open_reader(path: str, *, now: int) -> HookReader:
     return open_hook_reader(path, now=now)
 
 
+def is_store_of(folder: str, store: str) -> bool:
+    """Is it the store of the project that a folder belongs to?"""
+    found = os.path.join(find_root_path(folder), FOLDER, STORE)
+    return os.path.realpath(found) == os.path.realpath(store)
+
+
 _CUT_OFF = frozenset({"compact", "clear"})  # ways to start after which the host's context is empty
 _PERSONAL = 3  # of the person's own memories beside the project's
 _ANSWER_COST, _ITEM_COST = 200, 260  # characters around an answer, and around each item of it

@@ -24,7 +24,7 @@ from recollect.agent.trust import (
     offered,
 )
 from recollect.core.chores import Done, Plan, Step, WorkBudget
-from recollect.core.errors import UnknownChoice
+from recollect.core.errors import PersonOnly, UnknownChoice
 from recollect.core.ids import MemoryId
 from recollect.files.session_file import FOLDER, SessionFile, session_files
 from recollect.remember.writer import Writer
@@ -121,9 +121,15 @@ class InjectionIngest:
         return Trust(level, THRESHOLDS[level], offered(level, record), record)
 
     def choose_level(self, level: str) -> None:
-        """Go to a level, chosen or earned; the record starts anew with it."""
+        """Go to a level; the record starts anew with it. To a bolder one only a person goes."""
         if level not in THRESHOLDS:
             raise UnknownChoice("trust", level, LEVELS)
+        bolder = LEVELS.index(level) > LEVELS.index(known_level(self.meta.get(LEVEL_META)))
+        if bolder and not self.writer.door.is_persons:
+            raise PersonOnly("let agents be told more")
+        self._put_level(level)
+
+    def _put_level(self, level: str) -> None:
         with self.writer.transaction():
             self.meta.put(LEVEL_META, level)
             self.meta.put(_SINCE_META, str(int(self.writer.now().timestamp())))
@@ -142,7 +148,7 @@ class InjectionIngest:
         level = known_level(self.meta.get(LEVEL_META))
         earned = next_level(level, self._record(now))
         if earned != level:
-            self.choose_level(earned)
+            self._put_level(earned)
 
 
 def _remove_old(spool: Path, now: datetime) -> None:

@@ -1,8 +1,8 @@
 """What an agent is told unasked: the moments at which memory speaks, which memories are chosen, how they are rendered.
 
 Shared by the library's session and the hook process, so it is light to load and never writes. A memory is told at most
-once a session, only when it is settled, untainted and sure enough for the project's level of trust. Moments that
-interrupt an agent at work ask for more: confirmed, or seen in two sessions.
+once a session, only when it is settled, untainted and sure enough for the project's level of trust, and never in the
+words of a tool or an agent before a person confirmed them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import chain
 
 from recollect.agent.trust import CAUTIOUS, THRESHOLDS
 from recollect.core.digest import short_digest
+from recollect.core.plain import holds_plain_names
 from recollect.core.ranking import SHOWN_STATUSES
 from recollect.core.text import excerpt
 from recollect.privacy.fence import block, citation, defuse, item
@@ -88,7 +89,7 @@ BEFORE = Moment("before", budget=0.05, limit=1, max_chars=700, item_chars=500, i
 # --- what may be told -------------------------------------------------------------------------------------------------
 
 INTERRUPTING_CONFIDENCE = 0.65  # below which nothing interrupts an agent, at any level of trust
-INTERRUPTING_SESSIONS = 2  # that taught something before it interrupts unconfirmed
+UNCONFIRMED_TIMES = 2  # that something was seen or used before it is told unconfirmed
 FIRST_STEP = 5  # before it an agent is still taking in what it was given
 MIN_RELEVANCE = 0.34  # share of what was asked that a memory must speak of before it is told unasked
 CERTAIN_RELEVANCE = 0.95  # by the whole of recall, from which meaning alone is reason enough (results/widening.md)
@@ -113,15 +114,32 @@ def find_objection(memory: MemorySummary, moment: Moment, *, level: str, given: 
     confirmed = memory.verified or memory.source == "user_taught"
     if memory.tainted and not memory.verified:
         return "came from outside and nobody confirmed it"
+    if not confirmed and (objection := find_foreign_words(memory)):
+        return objection
     if level == CAUTIOUS and not confirmed:
         return "nobody confirmed it"
-    if not confirmed and reads_like_orders(memory.content):
-        return "reads like orders and nobody confirmed it"
     threshold = THRESHOLDS[level]
     if memory.confidence < (max(INTERRUPTING_CONFIDENCE, threshold) if moment.interrupts else threshold):
         return "not sure enough"
-    if moment.interrupts and not confirmed and memory.seen < INTERRUPTING_SESSIONS:
+    if not confirmed and memory.status != "active":
+        return "disputed"
+    if not confirmed and max(memory.seen, memory.accesses) < UNCONFIRMED_TIMES:
         return "seen once"
+    return ""
+
+
+def find_foreign_words(memory: MemorySummary) -> str:
+    """Why a memory that nobody confirmed is not ours to tell; nothing when its words are. Only what we composed of
+    local facts and what a person said in a conversation are: what a tool printed or an agent worded waits for a
+    person."""
+    if memory.tainted:
+        return "came from outside"
+    if not memory.is_composed and not memory.is_spoken:
+        return "a tool's or an agent's words, and nobody confirmed them"
+    if memory.is_composed and not holds_plain_names(memory.content):
+        return "names in it read like words, and nobody confirmed it"
+    if reads_like_orders(memory.content):
+        return "reads like orders and nobody confirmed it"
     return ""
 
 
@@ -241,13 +259,15 @@ class InjectionSelector:
         return self._select((memory for memory, _ in find_matches(call, found)), BEFORE)
 
     def work_state(self) -> list[MemorySummary]:
-        """Where an earlier session stopped, if that was lately and nothing from outside is in it."""
-        for memory in self._reader.of_kind("work_state", limit=4):
+        """Where an earlier session stopped, if that was lately and told in our words: an agent's own account of it is
+        for those who ask."""
+        newest = self._reader.of_kind("work_state", limit=4)
+        for memory in sorted(newest, key=lambda one: not one.verified):
             if memory.id in self._given:
                 return []  # a session is told one
             if memory.session == self._session:
                 continue
-            if memory.confidence < _RESUMABLE or memory.tainted or reads_like_orders(memory.content):
+            if memory.confidence < _RESUMABLE or (not memory.verified and find_foreign_words(memory)):
                 continue
             return [memory]
         return []
@@ -256,7 +276,12 @@ class InjectionSelector:
         """The patterns of files that go with what is asked: their module is named by the words or by a file."""
         said = prompt.casefold()
         patterns = self._reader.of_kind("prefetch_pattern", limit=_PATTERNS)
-        fitting = [pattern for pattern in patterns if not pattern.tainted and _is_named(pattern, said, files)]
+        fitting = [
+            pattern
+            for pattern in patterns
+            if _is_named(pattern, said, files)
+            and (pattern.verified or pattern.source == "user_taught" or not find_foreign_words(pattern))
+        ]
         fitting.sort(key=lambda one: (-one.confidence, one.id))
         return [one for one in fitting if one.confidence >= _RESUMABLE]
 

@@ -58,6 +58,7 @@ def summarize(memory: Memory, *, confidence: float, relevance: float = 0.0) -> M
         verified=memory.verified,
         pinned=memory.pinned,
         seen=max(1, len(memory.provenance)),
+        accesses=memory.access_count,
         citation=memory.citation or "",
         session=memory.session,
         attributes=memory.attributes,

@@ -74,6 +74,7 @@ class AgentSession:
         self._steps = 0
         self._recent: deque[ToolCall] = deque(maxlen=_MAX_RECENT_CALLS)
         self._failed: deque[str] = deque(maxlen=_MAX_FAILED_CALLS)
+        self._trail: deque[ToolCall] = deque(maxlen=_MAX_FAILED_CALLS)  # the last calls, for where work stopped
         self._last_words = ""
         self._busy = threading.Lock()  # one question at a time: a store that hangs gathers no threads
         self._hangs = False
@@ -189,7 +190,7 @@ class AgentSession:
             self._note(f"observe: {type(trouble).__name__}: {trouble}")
 
     def work_state(self, state: WorkState | Mapping[str, Any]) -> None:
-        """Keep where the work stands, as the agent or its host states it; the next session is told."""
+        """Keep where the work stands, as the agent or its host states it, for those who ask."""
         try:
             parsed = parse_payload("work_state", state)
             if isinstance(parsed, WorkState):
@@ -324,17 +325,21 @@ class AgentSession:
     def _note_call(self, call: ToolCall) -> None:
         if all(call.id != recent.id for recent in self._recent):
             self._recent.append(call)
+            self._trail.append(call)
 
     def _keep_work_state(self, outcome: Outcome) -> None:
         state = None if outcome is Outcome.SUCCESS else stages.extract_work_state(self._last_words)
         if state is not None:
-            outside = self.watch.outside
             stages.keep_work_state(
                 self._context,
                 state,
                 session=self.session,
                 unit=self.work_unit,
-                tainted="" if outside is None else outside[1] or "outside",
+                tainted=self.watch.find_outside(self._last_words),
+            )
+        if outcome is not Outcome.SUCCESS:
+            stages.keep_stopping_point(
+                self._context, list(self._trail), self._failed, session=self.session, unit=self.work_unit
             )
 
     def _learn(self, outcome: Outcome) -> None:

@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from recollect.agent.context import AgentContext
 from recollect.agent.injection import Moment, select_injections
 from recollect.agent.methodology import Methodology
+from recollect.core.doors import COMPOSED, OBSERVER, TAINTED
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.payloads import WorkState
+from recollect.core.plain import is_plain_name
 from recollect.core.query import Filter
 from recollect.core.records import Memory, WorkUnit
 from recollect.core.scope import Scope, Source
 from recollect.core.summary import MemorySummary
 from recollect.core.text import excerpt
+from recollect.observer.events import ToolCall
+from recollect.observer.tool_calls import command_name
 from recollect.privacy.fence import own_words
 from recollect.recall.reader import Reader
 from recollect.store.sqlite.hook_reader import HookReader
@@ -211,10 +215,10 @@ def keep_work_state(
     stated: bool = False,
     tainted: str = "",
 ) -> Receipt:
-    """Remember where a session stopped. What its agent stated itself counts as said; what was drawn from its words
-    waits for nobody either, but is marked for review, and kept from other sessions when it reached outside."""
+    """Remember where a session stopped, in its agent's words: for those who ask, until a person confirms it. What was
+    drawn from its last words is marked for review, and tainted where words of it came from outside."""
     text = context.methodology.work_state_text(state)
-    return context.writer.remember(
+    return context.writer.through(OBSERVER).remember(
         [
             Draft(
                 text,
@@ -227,7 +231,43 @@ def keep_work_state(
                 session=session,
                 work_unit=unit,
                 payload=state,
-                attributes={"tainted": True, "outside": tainted} if tainted else {},
+                attributes={TAINTED: True, "outside": tainted} if tainted else {},
+                skip_conflict_check=True,
+            )
+        ]
+    )[0]
+
+
+_NAMED_FILES = 4  # of a session that stopped
+
+
+def keep_stopping_point(
+    context: AgentContext, calls: Sequence[ToolCall], failed: Container[str], *, session: str, unit: WorkUnit | None
+) -> Receipt | None:
+    """Remember at which files a session stopped and how its last command went, in our words: the next one is told."""
+    edited = dict.fromkeys(path for call in calls if call.action == "edit" for path in call.paths)
+    files = [path for path in reversed(edited) if is_plain_name(path)][:_NAMED_FILES]
+    if not files:
+        return None
+    ran = next((call for call in reversed(calls) if call.action == "run"), None)
+    command = "" if ran is None else command_name(ran.subject)
+    named = ", ".join(f"`{path}`" for path in files)
+    ending = ""
+    if ran is not None and command and is_plain_name(command):
+        ending = f" The last command was `{command}`{', and it failed' if ran.call_id in failed else ''}."
+    return context.writer.through(OBSERVER).remember(
+        [
+            Draft(
+                f"An earlier session stopped at work on {named}.{ending}",
+                kind="work_state",
+                confidence=WORK_STATE_CONFIDENCE,
+                source=Source.OBSERVER_INFERRED,
+                status="active",
+                scope=Scope.WORK_UNIT if unit else Scope.SESSION,
+                files=tuple(files),
+                session=session,
+                work_unit=unit,
+                attributes={COMPOSED: True},
                 skip_conflict_check=True,
             )
         ]

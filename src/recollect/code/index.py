@@ -329,7 +329,7 @@ def _passage_draft(path: str, one: Chunk) -> Draft:
         one.text.replace("\0", ""),
         kind="passage",
         confidence=PASSAGE_CONFIDENCE,
-        source=Source.MCP_AUTO,
+        source=Source.INDEXED,
         files=(path,),
         modules=(module,) if module else (),
         node=f"{path}:{name}"[:_MAX_NAME_CHARS] if name else path,

@@ -260,6 +260,30 @@ class MemoryNotOpen(Refused):
         super().__init__(f"{id} is already {status}.", hint=f"`recollect history {id}` tells how it came to that.")
 
 
+class PersonsMemory(Refused):
+    """An agent tried to change what a person wrote, said or confirmed."""
+
+    code = "persons-memory"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(
+            f"{id} is a person's memory: an agent cannot change it.",
+            hint="Dispute it, or propose a better statement; a person decides with `recollect review`, or by the same"
+            " command with `--as-person`.",
+        )
+
+
+class PersonOnly(Refused):
+    """An act that only a person can do came through an agent's door."""
+
+    code = "person-only"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"Only a person can {what}.", hint="Run it at a terminal, or with `--as-person` if you are a person."
+        )
+
+
 class NothingToUndo(Refused):
     code = "nothing-to-undo"
 

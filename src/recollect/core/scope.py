@@ -39,6 +39,9 @@ class Source(StrEnum):
     MCP_AUTO = "mcp_auto"
     COMMIT_AUTO = "commit_auto"
     OBSERVER_INFERRED = "observer_inferred"
+    INDEXED = "indexed"  # a passage of a document or of source code
+    SAID = "said"  # an episode: somebody said it in a conversation
+    EXTRACTED = "extracted"  # a fact drawn from what was said
 
 
 # How far each source is believed, as a factor on the score of a recalled memory.
@@ -49,6 +52,9 @@ TRUST: dict[Source, float] = {
     Source.MCP_AUTO: 1.0,
     Source.COMMIT_AUTO: 1.0,
     Source.OBSERVER_INFERRED: 0.85,
+    Source.INDEXED: 1.0,
+    Source.SAID: 1.0,
+    Source.EXTRACTED: 0.95,
 }
 
 

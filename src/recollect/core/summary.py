@@ -15,7 +15,8 @@ class MemorySummary:
     """
 
     __slots__ = (
-        "at", "attributes", "citation", "confidence", "content", "files", "id", "kind", "modules", "payload", "pinned",
+        "accesses", "at", "attributes", "citation", "confidence", "content", "files", "id",
+        "is_composed", "is_spoken", "kind", "modules", "payload", "pinned",
         "relevance", "seen", "session", "source", "status", "tainted", "verified",
     )  # fmt: skip
 
@@ -34,6 +35,7 @@ class MemorySummary:
         verified: bool = False,
         pinned: bool = False,
         seen: int = 1,
+        accesses: int = 0,
         citation: str = "",
         session: str | None = None,
         attributes: Mapping[str, Any] | None = None,
@@ -52,12 +54,15 @@ class MemorySummary:
         self.verified: Final = verified
         self.pinned: Final = pinned
         self.seen: Final = seen  # sessions that taught or confirmed it
+        self.accesses: Final = accesses
         self.citation: Final = citation
         self.session: Final = session
         self.attributes: Final[Mapping[str, Any]] = attributes or {}
         self.payload: Final[Mapping[str, Any]] = payload or {}
         self.relevance: Final = relevance  # to what was asked, from 0 to 1
         self.tainted: Final = bool(self.attributes.get("tainted"))
+        self.is_composed: Final = source == "observer_inferred" and self.attributes.get("composed") is True
+        self.is_spoken: Final = source == "extracted" and self.attributes.get("spoken") is True
 
     def __repr__(self) -> str:
         return f"MemorySummary({self.id!r}, {self.kind!r}, {self.content[:40]!r})"

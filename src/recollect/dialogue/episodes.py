@@ -155,7 +155,7 @@ def _drafts(said: _Said) -> list[Draft]:
         Draft(
             part,
             kind="episode",
-            source=Source.MCP_AUTO,
+            source=Source.SAID,
             scope=Scope.GLOBAL,
             session=said.message.session,
             user=said.message.user,

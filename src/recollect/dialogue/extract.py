@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.core.doors import HEARSAY
 from recollect.core.ids import MemoryId
 from recollect.core.lazy import Lazy
 from recollect.core.records import Memory
@@ -37,6 +38,7 @@ class Extracted:
     event_at: datetime | None
     confidence: float
     slot: str = ""  # what it fills, such as where somebody lives: a newer fact with the same one replaces it
+    spoken: bool = False  # in the words of a person, whom the code that heard them knows
 
 
 def extract_facts(episodes: Sequence[Memory]) -> list[Extracted]:
@@ -56,12 +58,13 @@ def speaker(role: str | None) -> str:
 def _of(episode: Memory) -> Iterator[Extracted]:
     if not is_person(episode.source_role):
         return
+    spoken = HEARSAY not in episode.attributes
     at, who = episode.happened_at, speaker(episode.source_role)
     for said in (statement for sentence in split_sentences(episode.content) for statement in statements(sentence)):
         content = f"{who} said: {_whole(said.words)}{_dated(said.words, at)}"
         if len(content) <= FACT_LIMIT:
             slot = f"{who.lower()}|{said.fills}" if said.fills else ""
-            yield Extracted(content, said.sort, (episode.id,), episode.event_at, said.confidence, slot)
+            yield Extracted(content, said.sort, (episode.id,), episode.event_at, said.confidence, slot, spoken)
 
 
 # --- sentences -----------------------------------------------------------------------------------------------------

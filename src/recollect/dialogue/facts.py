@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from recollect.core import doors
 from recollect.core.drafts import Draft
 from recollect.core.errors import Tombstoned
 from recollect.core.ids import MemoryId
@@ -56,7 +57,7 @@ def save_facts(
     session: str | None,
     user: str | None = None,
     replaces: Mapping[str, Sequence[MemoryId]] | None = None,
-    source: Source = Source.MCP_AUTO,
+    source: Source = Source.EXTRACTED,
 ) -> Saved:
     """Save facts of one user, or of nobody in particular, in the order of their events. They are compared with that
     user's facts only. `replaces` names, by content, what a judge says a fact closes."""
@@ -205,7 +206,7 @@ def _add(fact: Extracted, room: DialogueContext, session: str | None, user: str 
         tags=(fact.sort,),
         entities=entities,
         derived_from=fact.episodes,
-        attributes={"slot": fact.slot} if fact.slot else {},
+        attributes={**({"slot": fact.slot} if fact.slot else {}), **({doors.SPOKEN: True} if fact.spoken else {})},
         why="drawn from what was said",
         skip_conflict_check=True,
     )
@@ -215,6 +216,8 @@ def _add(fact: Extracted, room: DialogueContext, session: str | None, user: str 
 def _close(old: Memory, new: Memory, room: DialogueContext) -> MemoryId:
     """Of two facts that cannot both hold, the later one stays, in whichever order they arrived."""
     stays, goes = (new, old) if new.happened_at >= old.happened_at else (old, new)
+    if not room.writer.may_supersede(goes, by=stays):
+        return old.id  # a person taught it, and nobody said otherwise to our ears
     if room.reader.get(goes.id).status in OPEN:
         because = "another fact took its place"
         room.writer.supersede(goes.id, by=stays, until=stays.happened_at, confidence=LOST, why=because, actor=ACTOR)

@@ -71,7 +71,7 @@ class ReflectChore:
         draft = Draft(
             text,
             kind=Kind.REFLECTION,
-            source=Source.MCP_AUTO,
+            source=Source.EXTRACTED,
             tags=("weekly",),
             event_at=now,
             decay=NEVER,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NotRequired, TypedDict
 
 from recollect.core.conversations import Session
+from recollect.core.doors import CHAT
 from recollect.core.drafts import Draft
-from recollect.core.errors import InvalidField, MemoryNotFound, SessionNotFound
+from recollect.core.errors import InvalidField, MemoryNotFound, PersonOnly, SessionNotFound
 from recollect.core.kinds import Kind
 from recollect.core.query import Filter, Hit, Query, read_user
 from recollect.core.records import Memory
@@ -70,12 +71,13 @@ def agent_tools(room: Callable[[], DialogueContext], *, user: str | None = None)
         ),
         Tool(
             "correct_fact",
-            "Replace a remembered fact that is wrong or outdated. The old one is kept as history only.",
+            "Replace a remembered fact that is wrong or outdated; the old one is kept as history. What the user taught"
+            " or confirmed stays until they confirm the new one.",
             tools.correct_fact,
         ),
         Tool(
             "confirm_fact",
-            "Note that the user confirmed a fact. It is then certain and does not fade.",
+            "The user says that a fact is right. Only they can confirm it: this tells you how.",
             tools.confirm_fact,
         ),
         Tool("memory_stats", "How much is remembered, by kind, and since when.", tools.memory_stats),
@@ -87,6 +89,11 @@ def agent_tools(room: Callable[[], DialogueContext], *, user: str | None = None)
     )
 
 
+def as_agents(room: DialogueContext) -> DialogueContext:
+    """The room for what a model does in it: whoever opened it, a tool's hand is an agent's."""
+    return replace(room, writer=room.writer.through(CHAT)) if room.writer.door.is_persons else room
+
+
 class _AgentTools:
     def __init__(self, room: Callable[[], DialogueContext], user: str | None) -> None:
         self._enter = room
@@ -94,7 +101,7 @@ class _AgentTools:
 
     @property
     def _room(self) -> DialogueContext:
-        return self._enter()
+        return as_agents(self._enter())
 
     def search_memory(self, query: str, limit: int = 5, kind: str = "") -> Mapping[str, Any]:
         filter = Filter(kinds=frozenset({kind} if kind else ()), user=self._user)
@@ -109,11 +116,13 @@ class _AgentTools:
     def correct_fact(self, id: str, content: str, why: str = "") -> Mapping[str, Any]:
         old = self._own(id)
         receipt = self._room.writer.correct(old.id, content, why=why)
-        return {"id": receipt.id, "superseded": old.id}
+        replaced = receipt.verdict == "supersedes"
+        return {"id": receipt.id, "superseded": old.id if replaced else None, "notes": list(receipt.notes)}
 
     def confirm_fact(self, id: str) -> Mapping[str, Any]:
         memory = self._room.writer.confirm(self._own(id).id, why="confirmed through a tool")
-        return {"id": memory.id, "confidence": memory.confidence}
+        notes = [] if memory.verified else [str(PersonOnly("confirm a memory"))]
+        return {"id": memory.id, "confidence": memory.confidence, "verified": memory.verified, "notes": notes}
 
     def memory_stats(self) -> Mapping[str, Any]:
         room, reader = self._room, self._room.reader
@@ -193,7 +202,7 @@ def consolidator_tools(room: DialogueContext) -> tuple[Tool, ...]:
 
 class _ConsolidatorTools:
     def __init__(self, room: DialogueContext) -> None:
-        self._room = room
+        self._room = as_agents(room)
 
     def is_session_consolidated(self, session: str) -> Mapping[str, Any]:
         return {"consolidated": self._session(session).consolidated_at is not None}

@@ -176,7 +176,8 @@ class Docs:
 
         home = self.base if base is None else Path(os.path.realpath(base))
         found = find_guidance(home, [Path(path) for path in paths])
-        return teach(found, self._room.reader, self._room.writer, root=home, retire=retire, dry_run=dry_run)
+        writer = self._room.teacher or self._room.writer
+        return teach(found, self._room.reader, writer, root=home, retire=retire, dry_run=dry_run)
 
     def _noted(self, found: Found) -> Found:
         """Count the use. A store that cannot be written still answers."""

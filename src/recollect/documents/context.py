@@ -15,9 +15,10 @@ class DocumentsContext:
     """The two doors to memories, and the room's own tables."""
 
     reader: Reader
-    writer: Writer
+    writer: Writer  # for passages
     documents: Documents
     meta: Meta  # notes of the room about itself
+    teacher: Writer | None = None  # for what rules files teach: by the door of whoever brings them in
 
     def note(self, name: str) -> str | None:
         """What the room noted about this project."""

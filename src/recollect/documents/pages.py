@@ -240,7 +240,7 @@ class Page:
             yield Draft(
                 chunk.words,
                 kind=Kind.PASSAGE,
-                source=Source.MCP_AUTO,
+                source=Source.INDEXED,
                 confidence=self.starting_confidence,
                 files=(path,),
                 span=Span(

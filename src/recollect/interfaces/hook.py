@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-from recollect.agent.hook import Hook, open_reader
+from recollect.agent.hook import Hook, is_store_of, open_reader
 from recollect.agent.hook_event import HookEvent, find_folder, first_text
 from recollect.files.learning_turn import LEARNING, LearningTurn
 from recollect.files.project import FOLDER, STORE, find_root_path, state_folder
@@ -161,8 +161,10 @@ def answer(
     deadline: Deadline | None = None,
     read: OpenReader | None = None,
     search: Search | None = None,
+    only: str | None = None,
 ) -> str:
-    """The answer to an event of a known host. A warm process may hand in its own reading and its better search."""
+    """The answer to an event of a known host. A warm process may hand in its own reading and its better search, and
+    takes events of the project of `only`, its store, alone."""
     protocol = HOSTS[host]
     name = first_text(payload, *EVENT)
     event = protocol.events.get(name)
@@ -171,6 +173,9 @@ def answer(
     if deadline is not None:
         deadline.extend(_allowed_seconds(environment, _DEADLINES.get(event, _USUAL_DEADLINE)), f"{host} {name}")
     taken = HookEvent(host, event, payload, find_folder(payload, environment))
+    if only is not None and not is_store_of(taken.folder, only):
+        log(host, f"{name}: an event of another project than the one served")
+        return ""
     hook = Hook(
         now=int(time.time() * 1000),
         read=read or open_reader,

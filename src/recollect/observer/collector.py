@@ -7,20 +7,24 @@ least valuable notes. A checkpoint is plain JSON and a resumed collector goes on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from time import perf_counter
 from typing import Any
 
 from recollect.core.errors import CheckpointUnreadable
 from recollect.observer import policy
-from recollect.observer.events import ActionType, Event, Outcome, SessionComplete, ToolCall, ToolResult
+from recollect.observer.events import Event, Outcome, SessionComplete, ToolCall, ToolResult
+from recollect.observer.external_text import ExternalText, reaches_outside
 from recollect.observer.signals import DETECTORS, detectors
-from recollect.observer.signals.base import Detector, Note, Signal
+from recollect.observer.signals.base import Detector, Note, Signal, make_room
 
-FORMAT = 2  # of a checkpoint
+FORMAT = 3  # of a checkpoint
+_AWAITED = 256  # calls to the outside whose answers are awaited
+_QUOTING = frozenset({"self_correction"})  # signals that hold what somebody said
 _NO_WITNESS = frozenset({"file_access", "repeated_grep"})  # any file read has these: they cannot bear out anything
 
+_RUN_BYTES = 120  # estimated: a run of words from outside
 _ID_BYTES, _NOTE_BYTES, _ITEM_BYTES = (
     180,
     700,
@@ -60,6 +64,8 @@ class SignalCollector:
         self._detectors = detectors()
         self._ids: dict[str, None] = {}
         self._outside: tuple[int, str] | None = None
+        self.external = ExternalText()
+        self._awaited: dict[str, str] = {}  # calls whose answers come from outside, and where that is
         self._ceiling = 0
 
     def feed(self, event: Event) -> bool:
@@ -96,19 +102,23 @@ class SignalCollector:
         return self._outside
 
     def signals(self) -> list[Signal]:
-        """What was found so far, the most valuable first; what came after reaching outside is tainted by it."""
+        """What was found so far, the most valuable first; what holds words from outside is tainted by them."""
         found = [one for detector in self._detectors for one in detector.found(self.session)]
         firm = {
             path for one in found if policy.GRADES[one.name].alone and one.name not in _NO_WITNESS for path in one.paths
         }
         kept = [one for one in found if policy.GRADES[one.name].alone or firm.intersection(one.paths)]
         worth = {name: policy.worth(name, sessions=1) for name in policy.GRADES}
-        marked = [mark_taint(one, self._outside) for one in kept if worth[one.name] >= policy.MIN_WORTH]
+        marked = [mark_taint(one, [self.external]) for one in kept if worth[one.name] >= policy.MIN_WORTH]
         return sorted(marked, key=lambda one: (-worth[one.name], one.name, -one.count, one.subject))
 
     def weight(self) -> int:
         """Bytes the collector takes, estimated from what it holds."""
-        return len(self._ids) * _ID_BYTES + sum(_bytes_of(detector) for detector in self._detectors)
+        return (
+            len(self._ids) * _ID_BYTES
+            + len(self.external) * _RUN_BYTES
+            + sum(_bytes_of(detector) for detector in self._detectors)
+        )
 
     def checkpoint(self) -> dict[str, Any]:
         """Everything the collector knows, as plain JSON."""
@@ -119,6 +129,8 @@ class SignalCollector:
             "counts": {field.name: getattr(self.counts, field.name) for field in fields(self.counts)}
             | {"troubles": dict(self.counts.troubles)},
             "outside": list(self._outside) if self._outside else None,
+            "external": self.external.to_json(),
+            "awaited": dict(self._awaited),
             "ids": list(self._ids),
             "detectors": {detector.name: _copy_state(detector) for detector in self._detectors},
         }
@@ -138,6 +150,8 @@ class SignalCollector:
             collector._ids = dict.fromkeys(saved["ids"])
             outside = saved["outside"]
             collector._outside = (int(outside[0]), str(outside[1])) if outside else None
+            collector.external = ExternalText(saved["external"])
+            collector._awaited = {str(call): str(where) for call, where in saved["awaited"].items()}
             collector._detectors = [_restore_detector(made, saved["detectors"][made.name]) for made in DETECTORS]
             collector._ceiling = collector.weight()
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
@@ -145,9 +159,14 @@ class SignalCollector:
         return collector
 
     def _notice(self, event: Event) -> None:
-        if isinstance(event, ToolCall) and event.action is ActionType.EXTERNAL:
+        if isinstance(event, ToolCall) and reaches_outside(event):
+            where = f"{event.tool} {event.subject}".strip()[:200]
+            make_room(self._awaited, _AWAITED)
+            self._awaited[event.call_id] = where
             if self._outside is None or event.step < self._outside[0]:
-                self._outside = (event.step, f"{event.tool} {event.subject}".strip()[:200])
+                self._outside = (event.step, where)
+        elif isinstance(event, ToolResult) and event.call_id in self._awaited:
+            self.external.add(event.text, self._awaited.pop(event.call_id))
         elif isinstance(event, SessionComplete):
             self.outcome = event.outcome
 
@@ -176,12 +195,17 @@ class SignalCollector:
         return held
 
 
-def mark_taint(found: Signal, outside: tuple[int, str] | None) -> Signal:
-    """The signal, marked when it came after reaching outside. The step of the reaching itself counts: within a step
-    nothing says what came first."""
-    if found.taint or outside is None or max(found.steps, default=0) < outside[0]:
+def mark_taint(found: Signal, external: Iterable[ExternalText]) -> Signal:
+    """The signal, marked when words of it came from outside; what any agent of the session took in counts."""
+    if found.taint:
         return found
-    return replace(found, taint=outside[1])
+    if found.name == "external_reference":
+        return replace(found, taint=found.subject)  # it is about something outside
+    if found.name not in _QUOTING:
+        return found  # paths, commands and counts are local facts, whoever else names them
+    texts = (found.subject, *found.words)
+    where = next((where for one in external if (where := one.find(texts))), "")
+    return replace(found, taint=where) if where else found
 
 
 def _value_of_note(name: str, kept: Note) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 
 from recollect.core.digest import short_digest
+from recollect.core.plain import holds_plain_names, is_plain_name
 from recollect.observer import policy
 from recollect.observer.events import Value
 from recollect.observer.features import FeatureState
@@ -142,7 +143,8 @@ def choose_threshold(
 
 
 def format_warning(match: Match, *, most: int = 2) -> str:
-    """The warning in one or two sentences, as a colleague would say it."""
+    """The warning in one or two sentences, as a colleague would say it: what failed, how often, which sort of trouble
+    it was and what helped. All of it is ours; what the tool printed is not repeated."""
     pattern = match.pattern
     what = {
         "command": f"`{pattern.what}`",
@@ -153,11 +155,47 @@ def format_warning(match: Match, *, most: int = 2) -> str:
         "disk": f"{pattern.tool} of {_DISK.get(pattern.what, pattern.what)}",
         "subject": f"{pattern.tool} {pattern.what}",
     }.get(pattern.sort, pattern.tool)
-    met = "; ".join(
-        trouble.text + (f" (what helped: {trouble.remedy})" if trouble.remedy else "")
-        for trouble in pattern.troubles[:most]
-    )
-    return f"{what} failed in {pattern.sessions} earlier session{'s' * (pattern.sessions != 1)} here: {met}"
+    troubles = pattern.troubles[:most]
+    sorts = list(dict.fromkeys(sort for trouble in troubles if (sort := sort_of_trouble(trouble.text))))
+    helped = next((trouble.remedy for trouble in troubles if trouble.remedy and _is_plain(trouble.remedy)), "")
+    ours = pattern.sort in ("shape", "state", "disk")  # those are named by us
+    if not (is_plain_name(pattern.tool) and (ours or is_plain_name(pattern.what))):
+        what = "A call like this"
+    ending = (f": {'; '.join(sorts)}" if sorts else "") + (f" (what helped: {helped})" if helped else "")
+    return f"{what} failed in {pattern.sessions} earlier session{'s' * (pattern.sessions != 1)} here{ending}"
+
+
+def _is_plain(text: str) -> bool:
+    """Does it hold plain names only?"""
+    return holds_plain_names(text)
+
+
+def sort_of_trouble(text: str) -> str:
+    """What sort of trouble an error tells of, in our words; nothing for one of no known sort."""
+    said = text.casefold()
+    return next((sort for signs, sort in _SORTS if any(sign in said for sign in signs)), "")
+
+
+# The sorts of trouble a warning can name. An error's own words are a tool's, and never told unasked.
+_SORTS = (
+    (("not found in file", "to replace not found", "no match"), "the text was not in the file"),
+    (("matches of the string", "more than once", "multiple occurrences"), "the text was there more than once"),
+    (("has not been read", "read it first", "before writing"), "the file had not been read"),
+    (("modified since", "unexpectedly modified"), "the file had changed meanwhile"),
+    (("no such file", "does not exist", "not a directory", "cannot find", "enoent"), "the path was not there"),
+    (("is a directory", "eisdir"), "it was a folder"),
+    (("command not found", "not recognized"), "the command was not there"),
+    (("unknown option", "unknown flag", "unrecognized", "invalid option", "unexpected argument", "illegal option"),
+     "an option it does not know"),
+    (("unknown command", "unknown subcommand", "missing script", "script not found"), "a command it does not know"),
+    (("permission denied", "not permitted", "eacces"), "it was not permitted"),
+    (("timed out", "timeout"), "it took too long"),
+    (("exceeds maximum", "too large", "token limit"), "it was too large"),
+    (("modulenotfounderror", "no module named", "cannot find module", "importerror"), "a module was missing"),
+    (("syntaxerror", "syntax error", "failed to parse"), "it did not parse"),
+    (("connection refused", "econnrefused", "could not resolve"), "nothing answered"),
+    (("assert", "failed", "error:"), "it reported a failure"),
+)  # fmt: skip
 
 
 _DISK = {

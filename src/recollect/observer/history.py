@@ -109,16 +109,8 @@ class History:
         return {path: found for path, found in shares.items() if found > share}
 
     def evidence(self, session: str, steps: tuple[int, ...] = ()) -> Evidence:
-        """A session as evidence: tainted when it had reached outside by then. Without steps, if it ever did."""
-        outside, where = self._outside.get(session, (None, ""))
-        touched = outside is not None and (not steps or max(steps) >= outside)
-        return Evidence(session, steps, where or "outside" if touched else "")
-
-    @cached_property
-    def _outside(self) -> dict[str, tuple[int, str]]:
-        mine = self._seen.session
-        here = {} if mine.outside is None else {mine.id: (mine.outside, mine.taint)}
-        return {**self._observed.outside(), **here}
+        """A session as evidence of local facts: what files were used, which commands ran and failed."""
+        return Evidence(session, steps)
 
     @cached_property
     def _stored(self) -> tuple[FileSeen, ...]:

@@ -15,6 +15,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.core.observed import SignalSeen
+from recollect.core.plain import holds_plain_names
 from recollect.core.text import clean, excerpt
 from recollect.observer import policy
 from recollect.observer.context import ObserverContext
@@ -47,6 +48,7 @@ class Hunch:
     files: tuple[str, ...] = ()
     strength: float = 1.0  # share of the occasions on which it held
     spoken: bool = False  # a person said it
+    worded: bool = False  # in the words of a tool, an agent or a person, not in ours
     least: int | None = None  # sessions it takes, where the signal's own number does not fit
     trigger: Mapping[str, Any] = field(default_factory=dict)
     payload: Mapping[str, Any] | None = None
@@ -67,6 +69,11 @@ class Hunch:
     def clean(self) -> tuple[Evidence, ...]:
         """The evidence that nothing from outside had touched."""
         return tuple(one for one in self.evidence if not one.taint)
+
+    @property
+    def is_composed(self) -> bool:
+        """Is the text ours, and does it hold local facts only: plain names of files and commands, counts?"""
+        return not self.worded and not self.spoken and not self.taint and holds_plain_names(self.text)
 
     @property
     def taint(self) -> str:
@@ -189,8 +196,9 @@ _SCHEMA: dict[str, Any] = {
 
 
 def reword(hunches: Sequence[Hunch], context: ObserverContext, session: str) -> tuple[list[Hunch], str]:
-    """The hunches, some in other words, and what to say when that failed."""
-    clean_ones = [number for number, one in enumerate(hunches) if not one.taint]
+    """The hunches, some in other words, and what to say when that failed. A model is shown local facts only, so it can
+    pass on nobody else's words."""
+    clean_ones = [number for number, one in enumerate(hunches) if one.is_composed]
     if context.model is None or not clean_ones:
         return list(hunches), ""
     lines = [f"{number}. ({hunches[number].kind}) {defuse(hunches[number].text)}" for number in clean_ones]

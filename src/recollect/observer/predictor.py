@@ -18,7 +18,7 @@ from recollect.core.query import Filter
 from recollect.core.scope import OPEN
 from recollect.observer import policy
 from recollect.observer.context import ObserverContext, Snapshots
-from recollect.observer.events import ActionType, Event, ToolCall, ToolResult
+from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.failure_patterns import (
     SNAPSHOT_FILES_NAME,
     SNAPSHOT_NAME,
@@ -174,7 +174,6 @@ class SessionPredictor:
         self._asked: dict[str, tuple[str, tuple[Feature, ...]]] = {}
         self._given: list[tuple[set[str], set[str]]] = [(set(), set()) for _ in policy.THRESHOLDS]
         self._raised = [0] * len(policy.THRESHOLDS)
-        self._outside = False
         self.calls = 0
 
     @property
@@ -223,7 +222,6 @@ class SessionPredictor:
                     break
 
     def _call(self, call: ToolCall) -> None:
-        self._outside = self._outside or call.action is ActionType.EXTERNAL
         features = (Feature(WHOLE, ""), *dict.fromkeys(self.feature_state.features(call)))
         for sort, what, state in features:
             met = self._met.get((call.tool, sort, what, state))
@@ -232,7 +230,7 @@ class SessionPredictor:
                     continue
                 met = self._met[call.tool, sort, what, state] = _Met()
             met.times += 1
-            met.clean += not self._outside
+            met.clean += 1
         if len(self._asked) >= MAX_FAILURES:
             del self._asked[next(iter(self._asked))]
         self._asked[call.call_id] = (call.tool, features)
@@ -360,14 +358,12 @@ class Predictor:
         self._state = state
 
     def _troubles(self) -> dict[tuple[str, str], Trouble]:
-        """What may be told of a trouble, by tool and fingerprint: as sessions met it before they reached outside."""
+        """What may be told of a trouble, by tool and fingerprint."""
         observed = self._observed
-        outside, memories = observed.outside(), self._remembered()
+        memories = self._remembered()
         newest: dict[tuple[str, str], ErrorSeen] = {}
         helped: dict[tuple[str, str], Counter[str]] = {}
-        for session, one in observed.troubles({error.fingerprint for error in observed.errors()}):
-            if session in outside and max(one.steps, default=0) >= outside[session][0]:
-                continue
+        for _, one in observed.troubles({error.fingerprint for error in observed.errors()}):
             newest[one.tool, one.fingerprint] = one
             if one.resolution:
                 helped.setdefault((one.tool, one.fingerprint), Counter())[one.resolution] += 1

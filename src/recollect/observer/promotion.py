@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from recollect.core.doors import COMPOSED, SPOKEN, TAINTED
 from recollect.core.drafts import Draft
 from recollect.core.errors import Tombstoned
 from recollect.core.ids import MemoryId
@@ -314,9 +315,10 @@ def _reinforce(one: Compared, seen: Contribution, context: ObserverContext) -> K
         attributes={
             "evidence": _join_evidence(memory.attributes.get("evidence"), one.hunch),
             **({"told": fingerprint(better), "trigger": dict(one.hunch.trigger)} if better else {}),
+            **({COMPOSED: one.hunch.is_composed} if better else {}),
         },
         content=better,
-        active=enough and not memory.attributes.get("tainted", False),
+        active=enough and not memory.attributes.get(TAINTED, False),
         actor=ACTOR,
     )
     return None if done is None else Kept(done, _describe_evidence(one.hunch))
@@ -355,8 +357,9 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
         attributes={
             "signal": hunch.signal,
             "evidence": hunch.evidence_json(),
-            "tainted": bool(hunch.taint),
-            "spoken": hunch.spoken,
+            TAINTED: bool(hunch.taint),
+            SPOKEN: hunch.spoken,
+            COMPOSED: hunch.is_composed,
             **({"taint": hunch.taint} if hunch.taint else {}),
             "needed": hunch.needed,
             "told": fingerprint(hunch.text),

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from recollect.core.doors import COMPOSED, SPOKEN, TAINTED
 from recollect.core.kinds import Kind
 from recollect.core.observed import SessionSeen
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.records import Memory
-from recollect.core.scope import Source, Status
+from recollect.core.scope import Status
 from recollect.observer.context import ObserverContext
 
 _WAITING = Filter(
     statuses=frozenset({Status.CANDIDATE, Status.ACTIVE, Status.DISPUTED}),
-    sources=frozenset({Source.OBSERVER_INFERRED, Source.MCP_AUTO, Source.AGENT_EXPLICIT}),
     needs_review=True,
     user=ANY_USER,
 )
@@ -31,7 +31,13 @@ class Waiting:
 
     @property
     def tainted(self) -> bool:
-        return bool(self.memory.attributes.get("tainted"))
+        return bool(self.memory.attributes.get(TAINTED))
+
+    @property
+    def is_foreign(self) -> bool:
+        """Are its words a tool's, an agent's or from outside? Then each wants a look of its own."""
+        ours = self.memory.attributes.get(COMPOSED) or _spoken(self.memory)
+        return self.tainted or not ours
 
 
 def list_waiting(context: ObserverContext, *, limit: int, skip: int = 0) -> list[Waiting]:
@@ -50,7 +56,7 @@ def count_waiting(context: ObserverContext) -> int:
 
 def _spoken(memory: Memory) -> bool:
     """Did a person say it? Memories written before this was noted tell it by their signal and kind."""
-    spoken = memory.attributes.get("spoken")
+    spoken = memory.attributes.get(SPOKEN)
     if spoken is not None:
         return bool(spoken)
     return memory.attributes.get("signal") == "self_correction" and memory.kind == Kind.GOTCHA

@@ -298,7 +298,7 @@ def _overrun(planned: Sequence[SessionSeen]) -> float:
 
 
 def _evidence_of(session: SessionSeen) -> Evidence:
-    return Evidence(session.id, (), session.taint)
+    return Evidence(session.id)
 
 
 def _step(part: str) -> str:
@@ -381,13 +381,12 @@ class CausesChore:
         observed = self.context.observed
         done = {one.subject for one in observed.syntheses() if one.stage == WEEKLY}
         used = {file.path: file.sessions for file in observed.files()}
-        outside = observed.outside()
         found = []
         for pair, weight in causes(observed.pairs(least=policy.SHARED_SESSIONS), used):
             if f"{pair.one} + {pair.other}" in done:
                 continue
             shared = observed.sharing(pair.one, pair.other)
-            evidence = tuple(Evidence(id, (), outside[id][1] if id in outside else "") for id in shared)
+            evidence = tuple(Evidence(id) for id in shared)
             found.append(cause(pair, weight, evidence))
         return found
 

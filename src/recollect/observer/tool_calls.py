@@ -125,6 +125,17 @@ def command_name(command: str) -> str:
     return " ".join(words)[:80]
 
 
+def all_commands(line: str) -> list[list[str]]:
+    """Every command of a shell line as its words, without the settings before it."""
+    found = []
+    for words in _commands(line[:_COMMAND_READ]):
+        while words and (("=" in words[0] and not words[0].startswith("-")) or words[0] in _BEFORE):
+            words = words[1:]
+        if words:
+            found.append(words)
+    return found
+
+
 def is_shell(tool: str) -> bool:
     """Does the tool run commands?"""
     return _ACTIONS.get(tool.strip().lower().rsplit(".", 1)[-1]) is ActionType.RUN

@@ -114,10 +114,18 @@ class SessionWatcher:
             for agent, collector in self._collectors.items()
         }
         found[""] = [*found[""], *self._conflicts.found(self.session)]  # seen only by who sees all agents
-        outside = self.outside
+        external = [collector.external for collector in self._collectors.values()]
         return _distinct_signals(
-            [_to_signal_seen(mark_taint(finding.signal, outside), finding.agents) for finding in merge_findings(found)]
+            [_to_signal_seen(mark_taint(finding.signal, external), finding.agents) for finding in merge_findings(found)]
         )
+
+    def _is_from_outside(self, text: str) -> bool:
+        return any(collector.external.holds(text) for collector in self._collectors.values())
+
+    def find_outside(self, text: str) -> str:
+        """Where words of a text came from, if any agent of the session took them in from outside."""
+        found = (collector.external.find([text]) for collector in self._collectors.values())
+        return next((where for where in found if where), "")
 
     def contribution(self) -> Contribution:
         """Everything the session adds to the statistics, without secrets."""
@@ -160,8 +168,11 @@ class SessionWatcher:
         if not self._collector_for(agent).feed(event):
             return
         self.events += 1
+        kept = event
+        if isinstance(event, ToolResult) and event.error and self._is_from_outside(event.text):
+            kept = without_text(event)  # that it failed is a local fact; what it says came from outside
         for name, see in (
-            ("record", self._recorder.see),
+            ("record", lambda _: self._recorder.see(kept)),
             ("conflicts", self._conflicts.see),
             ("predictor", self._predictor.see),
             ("screen", self._screen.see),
@@ -202,6 +213,21 @@ class SessionWatcher:
             self._testing = event.call_id
         elif isinstance(event, ToolResult) and event.call_id == self._testing:
             self._tests_failed = event.error
+
+
+def without_text(result: ToolResult) -> ToolResult:
+    """A result of which only is known that it came, and how it ended."""
+    return ToolResult(
+        call_id=result.call_id,
+        error=result.error,
+        rejected=result.rejected,
+        size=result.size,
+        id=result.id,
+        session=result.session,
+        step=result.step,
+        at=result.at,
+        agent=result.agent,
+    )
 
 
 def _to_the_millisecond(at: float | None) -> float | None:

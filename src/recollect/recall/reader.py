@@ -269,6 +269,10 @@ class Reader:
         self._clock = clock
         self._follow_up = follow_up
 
+    def followed_by(self, follow_up: FollowUp) -> Reader:
+        """The same Reader, with another that counts what is handed out."""
+        return Reader(self._stores, self.context, clock=self._clock, follow_up=follow_up)
+
     @property
     def project(self) -> str:
         return self._stores.project.project

@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from recollect.core.decay import Exponential
+from recollect.core.doors import CORRECTS, PROPOSES, SPOKEN
 from recollect.core.drafts import Draft
-from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, StaleEdit
+from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, PersonOnly, PersonsMemory, StaleEdit
 from recollect.core.fields import EDITABLE
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
@@ -23,6 +24,7 @@ from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Status, choose, share
 from recollect.core.text import require_storable
 from recollect.remember.act import ActContext
+from recollect.remember.agents import is_persons, limit_change, may_bury, require_own
 from recollect.remember.changes import Changes
 from recollect.remember.screen import screen
 from recollect.remember.shape import shape
@@ -33,10 +35,15 @@ CERTAIN = 1.0  # what a person confirmed
 
 
 def confirm(store: Store, id: str, hand: ActContext) -> Memory:
-    """A person stands behind it: certain, reviewed, and protected if it is a fact."""
+    """A person stands behind it: certain, reviewed, and protected if it is a fact. What it was proposed to replace is
+    closed. An agent's confirmation changes nothing."""
 
     def confirmed(memory: Memory, changes: Changes) -> Memory:
+        if not hand.is_persons:
+            return memory
+        _close_replaced(store, memory, hand, changes)
         return memory.having(
+            attributes={name: value for name, value in memory.attributes.items() if name not in (PROPOSES, CORRECTS)},
             verified=True,
             needs_review=False,
             confidence=CERTAIN,
@@ -51,25 +58,31 @@ def reject(store: Store, id: str, hand: ActContext) -> Memory:
     """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
 
     def rejected(memory: Memory, changes: Changes) -> Memory:
-        changes.bury("reject", tombstone_key(memory.fingerprint, memory.user), "rejected")
+        require_own(memory, hand.door)
+        if may_bury(store, memory, hand):
+            changes.bury("reject", tombstone_key(memory.fingerprint, memory.user), "rejected")
         return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
 
     return _act(store, id, "reject", rejected, hand)
 
 
 def dispute(store: Store, id: str, hand: ActContext) -> Memory:
-    """Somebody doubts it. It stays in recall, marked, at a lower weight, until confirmed or rejected."""
+    """Somebody doubts it. It stays in recall, marked, at a lower weight, until confirmed or rejected. That a person
+    confirmed it is taken back by a person only."""
 
     def disputed(memory: Memory, changes: Changes) -> Memory:
         if memory.status is Status.DISPUTED:
             raise MemoryNotOpen(memory.id, memory.status)
-        return memory.having(status=Status.DISPUTED, needs_review=True, verified=False, streak=0)
+        verified = memory.verified and not hand.is_persons
+        return memory.having(status=Status.DISPUTED, needs_review=True, verified=verified, streak=0)
 
     return _act(store, id, "dispute", disputed, hand)
 
 
 def pin(store: Store, id: str, hand: ActContext, *, pinned: bool) -> Memory:
-    """A pinned memory never fades."""
+    """A pinned memory never fades. To pin is a person's act."""
+    if not hand.is_persons:
+        raise PersonOnly("pin a memory")
     return _act(store, id, "pin" if pinned else "unpin", lambda memory, _: memory.having(pinned=pinned), hand)
 
 
@@ -82,10 +95,13 @@ def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], ex
     def edited(memory: Memory, noted: Changes) -> Memory:
         if expected is not None and memory.revision != expected:
             raise StaleEdit(memory.id, expected=expected, found=memory.revision)
+        require_own(memory, hand.door)
         shaped = _reshaped(memory, store, hand, changes)
         if shaped.fingerprint != memory.fingerprint:
-            noted.bury("edit", tombstone_key(memory.fingerprint, memory.user), "corrected")
-            noted.lift("edit", tombstone_key(shaped.fingerprint, memory.user))
+            if may_bury(store, memory, hand):
+                noted.bury("edit", tombstone_key(memory.fingerprint, memory.user), "corrected")
+            if hand.is_persons:
+                noted.lift("edit", tombstone_key(shaped.fingerprint, memory.user))
         return shaped
 
     return _act(store, id, "edit", edited, hand)
@@ -95,6 +111,8 @@ def supersede(store: Store, id: str, hand: ActContext, *, by: Memory, until: dat
     """Close `id` in favour of `by`, valid until then. It stays as evidence, at no more than this confidence."""
 
     def closed(memory: Memory, changes: Changes) -> Memory:
+        if not memory_gives_way(memory, by, hand):
+            raise PersonsMemory(memory.id)
         changes.put_links("supersede", [Link(by.id, Relation.SUPERSEDES, memory.id, None, 1.0, True, hand.at)])
         return memory.having(
             status=Status.SUPERSEDED,
@@ -107,10 +125,42 @@ def supersede(store: Store, id: str, hand: ActContext, *, by: Memory, until: dat
     return _act(store, id, "supersede", closed, hand)
 
 
+def memory_gives_way(memory: Memory, by: Memory, act: ActContext) -> bool:
+    """May `by` take its place in this act? A person's memory gives way to a person's act or a person's words only."""
+    return act.is_persons or not is_persons(memory) or is_persons(by) or bool(by.attributes.get(SPOKEN))
+
+
+def _close_replaced(store: Store, memory: Memory, act: ActContext, changes: Changes) -> None:
+    """Close what a confirmed proposal was to replace, if that is still open."""
+    replaced = memory.attributes.get(PROPOSES)
+    if not isinstance(replaced, str):
+        return
+    try:
+        old = store.memories.get(replaced)
+    except MemoryNotFound:
+        return
+    if old.status not in OPEN:
+        return
+    closed = old.having(
+        status=Status.SUPERSEDED,
+        superseded_by=memory.id,
+        valid_until=memory.happened_at,
+        needs_review=False,
+        updated_at=act.at,
+        revision=old.revision + 1,
+    )
+    changes.update("supersede", old, closed, f"superseded by {memory.id}")
+    changes.put_links("supersede", [Link(memory.id, Relation.SUPERSEDES, old.id, None, 1.0, False, act.at)])
+    if memory.attributes.get(CORRECTS):
+        changes.bury("supersede", tombstone_key(old.fingerprint, old.user), "corrected")
+
+
 def expire(store: Store, id: str, hand: ActContext) -> Memory:
     """It faded until nobody would rely on it. It leaves recall and stays as evidence."""
 
     def expired(memory: Memory, changes: Changes) -> Memory:
+        if not hand.door.is_ours:
+            require_own(memory, hand.door)
         return memory.having(status=Status.EXPIRED, valid_until=memory.valid_until or hand.at, needs_review=False)
 
     return _act(store, id, "expire", expired, hand)
@@ -152,6 +202,9 @@ def relate(
     if (to is None) == (file is None):
         raise InvalidField("to", "a relation has exactly one target: a memory or a file")
     with store.engine.write():
+        require_own(store.memories.get(store.memories.resolve(id)), hand.door)
+        if to is not None and relation == Relation.SUPERSEDES:
+            require_own(store.memories.get(store.memories.resolve(to)), hand.door)
         link = Link(
             source=store.memories.resolve(id),
             relation=choose(Relation, relation, "relation"),
@@ -195,7 +248,7 @@ def _act(
         if memory.status not in OPEN:
             raise MemoryNotOpen(memory.id, memory.status)
         changes = Changes(store, hand)
-        changed = change(memory, changes)
+        changed = limit_change(memory, change(memory, changes), hand.door)
         if changed == memory:
             return memory
         changed = changed.having(updated_at=hand.at, revision=memory.revision + 1)
@@ -216,14 +269,16 @@ def _move_neighbours(store: Store, before: Memory, after: Memory, hand: ActConte
             known[id] = store.memories.get(id)
         except MemoryNotFound:
             return None
-        # What was said stays said, and one user's doubts are not another's.
-        return None if known[id].kind == Kind.EPISODE or known[id].user != before.user else known[id].confidence
+        # What was said stays said, and one user's doubts are not another's, nor an agent's a person's.
+        if known[id].kind == Kind.EPISODE or known[id].user != before.user:
+            return None
+        return None if not hand.is_persons and is_persons(known[id]) else known[id].confidence
 
     settled = propagate(
         before.id, before=before.confidence, after=after.confidence, links=store.links.from_, confidence=confidence
     )
     for id, value in settled.items():
-        if value != known[id].confidence:
+        if value < known[id].confidence or (value > known[id].confidence and hand.is_persons):
             move_confidence = known[id].having(confidence=value, updated_at=hand.at, revision=known[id].revision + 1)
             changes.update("propagate", known[id], move_confidence, f"{before.id} changed")
 

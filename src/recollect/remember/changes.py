@@ -58,7 +58,7 @@ class Changes:
             self.note("snapshot", document, about="passages", replay={"put": left})
         if self._entries:
             self._store.log.append(
-                self._entries, act=act.act, actor=act.actor, at=act.at, undoes=undoes, door=act.door
+                self._entries, act=act.act, actor=act.actor, at=act.at, undoes=undoes, door=act.door.name
             )  # fmt: skip
         self._entries, self._retold = [], {}
 

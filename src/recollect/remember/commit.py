@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from recollect.core.doors import CORRECTS, MARKS, PROPOSES
 from recollect.core.drafts import Receipt
 from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, Tombstoned
 from recollect.core.forms import whole
@@ -15,7 +16,8 @@ from recollect.core.log import Action
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
 from recollect.remember.act import ActContext
-from recollect.remember.acts import move_confidence
+from recollect.remember.acts import memory_gives_way, move_confidence
+from recollect.remember.agents import is_persons, may_bury
 from recollect.remember.changes import Changes
 from recollect.remember.resolve import SAID_SO, Resolution
 from recollect.store.store import Store
@@ -53,6 +55,7 @@ class _Writing:
 
     def __init__(self, store: Store, act: ActContext, resolved: Sequence[Resolved]) -> None:
         self._store = store
+        self._act = act
         self._now = act.at
         self._changes = Changes(store, act)
         prints = [each.memory.fingerprint for each in resolved]
@@ -78,6 +81,8 @@ class _Writing:
         for source in each.derived_from:
             self._link("add", memory.id, Relation.DERIVED_FROM, source, _SURE, automatic=False)
         verdict = each.resolution.verdict if each.resolution.verdict != "same" else "new"
+        if PROPOSES in memory.attributes:
+            verdict = "contradicts"
         return Receipt(memory.id, verdict, memory, each.resolution.against, each.redacted, (*each.notes, *notes))
 
     def finish(self) -> None:
@@ -111,17 +116,29 @@ class _Writing:
         return None
 
     def _merge(self, known: Memory, said: Memory) -> Memory:
-        """The same statement once more: what it adds is added, and a guess that is now stated becomes active."""
-        stated = said.source is not Source.OBSERVER_INFERRED
-        merged = known.having(
-            tags=_union(known.tags, said.tags),
-            files=_union(known.files, said.files),
-            modules=_union(known.modules, said.modules),
-            provenance=_union(known.provenance, said.provenance),
-            confidence=max(known.confidence, said.confidence),
-            status=Status.ACTIVE if known.status is Status.CANDIDATE and stated else known.status,
-            needs_review=known.needs_review and not stated,
-        )
+        """The same statement once more: what it adds is added. What a person says after an agent is the person's from
+        now on; what an agent says after a person leaves the person's as it is, and no statement of its own surer."""
+        if is_persons(known) and not self._act.is_persons:
+            merged = known.having(provenance=_union(known.provenance, said.provenance))
+        else:
+            merged = known.having(
+                tags=_union(known.tags, said.tags),
+                files=_union(known.files, said.files),
+                modules=_union(known.modules, said.modules),
+                provenance=_union(known.provenance, said.provenance),
+            )
+        if self._act.is_persons and said.source is Source.USER_TAUGHT:
+            merged = merged.having(
+                source=Source.USER_TAUGHT,
+                attributes={name: value for name, value in known.attributes.items() if name not in MARKS},
+                decay=known.decay if said.decay is None else said.decay,
+            )
+        if self._act.is_persons and said.source is not Source.OBSERVER_INFERRED:
+            merged = merged.having(
+                confidence=max(known.confidence, said.confidence),
+                status=Status.ACTIVE if known.status is Status.CANDIDATE else known.status,
+                needs_review=False,
+            )
         if merged == known:
             return known
         merged = merged.having(updated_at=self._now, revision=known.revision + 1)
@@ -142,6 +159,8 @@ class _Writing:
         """Carry out what the verdict means for the other side, and for the new memory itself."""
         match each.resolution.verdict:
             case "supersedes":
+                if kept := self._refused(memory, each):
+                    return self._propose(memory, kept, each)
                 for old in each.resolution.against:
                     self._supersede(memory, old, each)
                 return memory, ()
@@ -154,6 +173,23 @@ class _Writing:
                 return memory.having(needs_review=True), (note,)
             case _:
                 return memory, ()
+
+    def _refused(self, memory: Memory, each: Resolved) -> Memory | None:
+        """The person's memory that this act may not close, if there is one."""
+        stated = each.resolution.because == SAID_SO
+        for old in each.resolution.against:
+            known = self._new.get(old) or self._open(old, stated=stated, user=memory.user)
+            if known is not None and not memory_gives_way(known, memory, self._act):
+                return known
+        return None
+
+    def _propose(self, memory: Memory, kept: Memory, each: Resolved) -> tuple[Memory, tuple[str, ...]]:
+        """An agent's better statement of what a person's memory says: a candidate, until a person confirms it."""
+        self._link("add", memory.id, Relation.CONFLICTS_WITH, kept.id, _LIKELY, automatic=True)
+        marks = {PROPOSES: kept.id, **({CORRECTS: True} if each.corrects else {})}
+        proposal = memory.having(status=Status.CANDIDATE, needs_review=True, attributes={**memory.attributes, **marks})
+        note = f"proposed: {kept.id} is a person's and stays until a person confirms this (`recollect review`)"
+        return proposal, (note,)
 
     def _supersede(self, memory: Memory, old: MemoryId, each: Resolved) -> None:
         stated = each.resolution.because == SAID_SO
@@ -172,7 +208,7 @@ class _Writing:
         )
         self._replace("supersede", known, closed, each.why or f"superseded by {memory.id}")
         self._links.append(("supersede", link))
-        if each.corrects and known.fingerprint != memory.fingerprint:
+        if each.corrects and known.fingerprint != memory.fingerprint and may_bury(self._store, known, self._act):
             self._changes.bury("supersede", tombstone_key(known.fingerprint, known.user), "corrected")
 
     def _open(self, id: MemoryId, *, stated: bool, user: str | None) -> Memory | None:

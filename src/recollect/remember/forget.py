@@ -15,6 +15,7 @@ from recollect.core.records import Memory
 from recollect.core.text import fingerprint
 from recollect.privacy.scan import redact, scan
 from recollect.remember.act import ActContext
+from recollect.remember.agents import may_bury, require_own
 from recollect.remember.changes import Changes
 from recollect.store.cache import empty
 from recollect.store.store import Store
@@ -47,12 +48,15 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgo
         with store.engine.write():
             changes = Changes(store, hand)
             for memory in (store.memories.get(one.id) for one in named):
+                require_own(memory, hand.door)
                 changes.remove("forget", memory, hand.why, erase=True)
                 changes.drop_unmentioned("forget", memory.entities)
                 _erase_observed(store, memory)
-                store.turns.forget(texts[memory.id])
-                store.working.forget(texts[memory.id])
-                changes.bury("forget", tombstone_key(memory.fingerprint, memory.user), "forgotten")
+                if hand.is_persons:  # what was said in a chat is a person's to erase
+                    store.turns.forget(texts[memory.id])
+                    store.working.forget(texts[memory.id])
+                if may_bury(store, memory, hand):
+                    changes.bury("forget", tombstone_key(memory.fingerprint, memory.user), "forgotten")
             changes.write()
 
     store.engine.retry_with_reserve(act)

@@ -1,7 +1,9 @@
 """What being used does to a memory, and writing it down.
 
 Every fifth access without a correction adds a little confidence; after ten, nobody has to review it any more. Seen
-again in another session, a guess gains too, and after enough of them it is shown.
+again in another session, a guess gains too, and after enough of them it is shown. That holds for what a person stands
+behind and for what we composed of local facts: however often the words of a tool or an agent are read or repeated,
+that makes them no truer.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from recollect.core.doors import COMPOSED, TAINTED
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
-from recollect.core.scope import OPEN, Status
+from recollect.core.scope import OPEN, Source, Status
 from recollect.core.text import fingerprint
 from recollect.remember.act import ActContext
+from recollect.remember.agents import is_persons
 from recollect.store.store import Store
 
 STRIDE = 5  # accesses without correction that earn one gain
@@ -27,14 +31,23 @@ SETTLED = 10  # accesses without correction after which review is no longer aske
 def accessed(memory: Memory, at: datetime) -> Memory:
     """The memory after one more access at `at`."""
     streak = memory.streak + 1
-    gain = GAIN if streak % STRIDE == 0 and memory.confidence < CAP else 0.0
+    earns = gains_by_use(memory)
+    gain = GAIN if earns and streak % STRIDE == 0 and memory.confidence < CAP else 0.0
     return memory.having(
         access_count=memory.access_count + 1,
         streak=streak,
         accessed_at=max(memory.accessed_at, at),
         confidence=min(CAP, memory.confidence + gain) if gain else memory.confidence,
-        needs_review=memory.needs_review and streak < SETTLED,
+        needs_review=memory.needs_review and not (earns and streak >= SETTLED),
     )
+
+
+def gains_by_use(memory: Memory) -> bool:
+    """Does being used or seen again speak for it? It is undisputed, untainted, and nobody else's words."""
+    if memory.status is Status.DISPUTED or memory.attributes.get(TAINTED):
+        return False
+    ours = memory.source is Source.OBSERVER_INFERRED
+    return is_persons(memory) or (ours and bool(memory.attributes.get(COMPOSED, True)))
 
 
 def note_access(store: Store, ids: Sequence[MemoryId], hand: ActContext) -> None:
@@ -67,21 +80,25 @@ def witnessed(
 ) -> Memory | None:
     """Further sessions bear a memory out. Nothing when none of them is new, or it is no longer open.
 
-    Each new session adds a little confidence. `active` shows a candidate from now on; that never un-shows anything.
-    `content` tells it better, as long as nobody has looked at it.
+    Each new session adds a little confidence to what gains by use. `active` shows such a candidate from now on; that
+    never un-shows anything. `content` tells it better, as long as nobody has looked at it.
     """
     with store.engine.write():
         memory = store.memories.get(id)
         new = [session for session in sessions if session not in memory.provenance]
         if memory.status not in OPEN or not new:
             return None
+        gains = gains_by_use(memory) and memory.source is Source.OBSERVER_INFERRED
+        gained = max(memory.confidence, min(CAP, memory.confidence + GAIN * len(new)))
+        if is_persons(memory):
+            attributes, content = {}, None
         seen = memory.having(
             provenance=(*memory.provenance, *new)[-_WITNESSES:],
-            confidence=max(memory.confidence, min(CAP, memory.confidence + GAIN * len(new))),
+            confidence=gained if gains else memory.confidence,
             attributes={**memory.attributes, **attributes},
             content=content or memory.content,
             fingerprint=fingerprint(content) if content else memory.fingerprint,
-            status=Status.ACTIVE if active and memory.status is Status.CANDIDATE else memory.status,
+            status=Status.ACTIVE if active and gains and memory.status is Status.CANDIDATE else memory.status,
             updated_at=hand.at,
             revision=memory.revision + 1,
         )

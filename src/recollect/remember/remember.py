@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from recollect.core.doors import ActDoor
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidInput
 from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
+from recollect.remember.agents import limit_draft
 from recollect.remember.commit import Resolved, commit
 from recollect.remember.resolve import SAID_SO, ConflictCandidates, Resolution, resolve
 from recollect.remember.screen import screen
@@ -27,12 +29,13 @@ def remember(
     now: datetime,
     identity: Identity,
     actor: str,
+    door: ActDoor,
     durable: bool = True,
-    door: str = "",
 ) -> list[Receipt]:
-    """Remember all drafts or none. Each receipt says what became of its draft."""
-    resolved = _resolve(drafts, store, now, identity)
-    return commit(resolved, store, ActContext(actor, now, identity("act", now), door=door), durable=durable)
+    """Remember all drafts or none, as their door may write them. Each receipt says what became of its draft."""
+    limited = [limit_draft(draft, door) for draft in drafts]
+    resolved = _resolve(limited, store, now, identity)
+    return commit(resolved, store, ActContext(actor, now, identity("act", now), door), durable=durable)
 
 
 def correction(old: Memory, content: str, *, why: str = "") -> Draft:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recollect.core.errors import CannotUndo, NothingToUndo
+from recollect.core.doors import is_agents
+from recollect.core.errors import CannotUndo, NothingToUndo, PersonOnly
 from recollect.core.forms import moment, parse_link, with_fields
 from recollect.core.ids import MemoryId
 from recollect.core.log import OLD_REPLICA, Change, Entry
@@ -33,6 +34,8 @@ def undo(store: Store, act: ActContext, *, memory: str | None = None, actor: str
         entries = store.log.last_act(actor=actor or act.actor, subject=named)
         if not entries:
             raise NothingToUndo
+        if not act.is_persons and not all(is_agents(entry.door) for entry in entries):
+            raise PersonOnly("take back a person's change")
         changes = Changes(store, act)
         for entry in reversed(entries):
             _revert(store, entry, act, changes)

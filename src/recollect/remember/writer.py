@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from threading import local
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from recollect.core.errors import InvalidField, NothingToUndo, RecollectError
+from recollect.core.doors import ActDoor
+from recollect.core.errors import InvalidField, NothingToUndo, PersonOnly, RecollectError
 from recollect.core.ids import MemoryId, whole_ms
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Clock, Identity
@@ -62,6 +64,7 @@ class Writer:
         clock: Clock,
         identity: Identity,
         actor: str,
+        door: ActDoor,
         tie: Tie = untied,
         vectors: VectorMaker | None = None,
     ) -> None:
@@ -69,10 +72,21 @@ class Writer:
         self.clock = clock
         self.identity = identity
         self.actor = actor
+        self.door = door
         self._tie = tie  # to the commit and the symbol a draft speaks of
         self._vectors = vectors
         self._inside = local()  # whether this thread is within a room's transaction
         self._unembedded: list[MemoryId] = []  # remembered here, without a vector until the model is loaded
+
+    def through(self, door: ActDoor) -> Writer:
+        """The same Writer for acts that come in by another door. What came through an agent's stays an agent's."""
+        if door.is_persons and not self.door.is_persons:
+            raise PersonOnly("act through a person's door")
+        if door == self.door:
+            return self
+        other = copy(self)
+        other.door = door
+        return other
 
     @property
     def project(self) -> str:
@@ -97,7 +111,7 @@ class Writer:
 
             why = redact(require_storable(why, "why")).text
         at = self.now()
-        return ActContext(actor or self.actor, at, self.identity("act", at), why)
+        return ActContext(actor or self.actor, at, self.identity("act", at), self.door, why)
 
     @contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[None]:
@@ -156,7 +170,7 @@ class Writer:
         return acts.edit(store, found, self.act(why), changes=dict(changes), expected=if_revision)
 
     def confirm(self, id: str, *, why: str = "") -> Memory:
-        """A person stands behind it."""
+        """A person stands behind it. Through an agent's door nothing changes."""
         from recollect.remember import acts
 
         store, found = self._stores.find(id)
@@ -191,6 +205,12 @@ class Writer:
 
         store, found = self._stores.find(id)
         return acts.supersede(store, found, self.act(why, actor=actor), by=by, until=until, confidence=confidence)
+
+    def may_supersede(self, memory: Memory, *, by: Memory) -> bool:
+        """May `by` take the place of a memory through this door?"""
+        from recollect.remember.acts import memory_gives_way
+
+        return memory_gives_way(memory, by, self.act())
 
     def expire(self, id: str, *, why: str = "", actor: str | None = None) -> Memory:
         """It faded until nobody would rely on it."""
@@ -339,11 +359,17 @@ class Writer:
         from recollect.remember.remember import remember
 
         receipts = remember(
-            drafts, store, now=self.now(), identity=self.identity, actor=actor or self.actor, durable=durable
+            drafts,
+            store,
+            now=self.now(),
+            identity=self.identity,
+            actor=actor or self.actor,
+            door=self.door,
+            durable=durable,
         )
         if self._vectors is not None and store is self._stores.project:
             new = [receipt.id for receipt in receipts if receipt.verdict != "same"]
-            self._unembedded = [*self._unembedded, *new][: AT_ONCE + 1]  # more are the chore's, so no more are kept
+            self._unembedded[:] = [*self._unembedded, *new][: AT_ONCE + 1]  # more are the chore's, so no more are kept
             if trouble := self._embed_waiting():
                 return [replace(receipt, notes=(*receipt.notes, *trouble)) for receipt in receipts]
         return receipts
@@ -352,7 +378,8 @@ class Writer:
         """Give the few memories just remembered their vectors, if the model is loaded; the chore sees to all others."""
         if self._vectors is None or not self._unembedded or not self._vectors.at_hand or self._is_inside:
             return ()
-        few, self._unembedded = self._unembedded, []
+        few = list(self._unembedded)
+        self._unembedded.clear()
         try:
             self._vectors.embed(few if len(few) <= AT_ONCE else ())
         except RecollectError as error:
@@ -365,4 +392,4 @@ class Writer:
 
     def leave_vectors_to_the_chore(self) -> None:
         """A tend run embeds everything: nothing needs to be remembered for it."""
-        self._unembedded = []
+        self._unembedded.clear()

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.core.doors import DOORS
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.port import Engine
 
@@ -32,6 +33,9 @@ class AgentRun:
     began_at: datetime
     ended_at: datetime | None
     outcome: str
+
+
+_AGENTS_DOORS = ", ".join(f"'{door.name}'" for door in DOORS.values() if not door.is_persons)
 
 
 class Injections:
@@ -95,13 +99,13 @@ class Injections:
             for session, host, arm, began, ended, outcome in rows
         ]
 
-    _JUDGED = """
+    _JUDGED = f"""
         select count(*) filter (where action = 'confirm'), count(*),
                count(*) filter (where action <> 'confirm'
                     and subject in (select memory from injections where project = :project)),
                count(*) filter (where action <> 'confirm' and at >= :lately)
           from log where project = :project and about = 'memory' and at >= :since
-           and action in ('confirm', 'reject', 'dispute', 'supersede')
+           and action in ('confirm', 'reject', 'dispute', 'supersede') and door not in ({_AGENTS_DOORS})
     """
     _USED = "select count(distinct memory) from injections where project = :project and at >= :since"
 

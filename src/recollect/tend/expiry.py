@@ -11,6 +11,7 @@ from datetime import datetime
 
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.decay import Exponential, HalfLife
+from recollect.core.doors import TEND
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Clock, Identity
 from recollect.core.records import Memory
@@ -67,7 +68,7 @@ class PruneChore:
                     yield "delete", memory, why
 
     def _act(self, verb: str, memory: Memory, why: str, now: datetime) -> None:
-        hand = ActContext(_ACTOR, now, self.identity("act", now), why)
+        hand = ActContext(_ACTOR, now, self.identity("act", now), TEND, why)
         with self.store.engine.write():
             current = self.store.memories.get(memory.id)
             if current.revision != memory.revision:

@@ -185,6 +185,12 @@ def _common(parser: argparse.ArgumentParser, *, quiet: bool = False) -> None:
     parser.add_argument(
         "--read-only", action="store_true", default=absent if quiet else False, help="change nothing, not even counters"
     )
+    parser.add_argument(
+        "--as-person",
+        action="store_true",
+        default=absent if quiet else False,
+        help="a person says this; without it, what comes in without a terminal is an agent's word",
+    )
     parser.add_argument("--actor", metavar="NAME", default=absent if quiet else None, help="who the log names")
 
 

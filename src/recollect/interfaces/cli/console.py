@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.doors import CLI, CLI_TERMINAL
 from recollect.core.errors import (
     InternalError,
     InvalidField,
     InvalidInput,
     InvalidText,
     NotFound,
+    PersonOnly,
     RecollectError,
     Refused,
     StoreError,
@@ -96,10 +98,36 @@ def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
     """The memory the command works on. Only commands that take something in may make a new one."""
     from recollect.wiring import open as open_memory  # the list of commands and a misspelt one need no memory
 
-    memory = open_memory(args.store, create=create, read_only=args.read_only, actor=args.actor, personal=True)
+    door = CLI_TERMINAL if speaks_as_person(args) else CLI
+    memory = open_memory(
+        args.store, create=create, read_only=args.read_only, actor=args.actor, door=door.name, personal=True
+    )
     for notice in memory.notices:
         sys.stderr.write(f"recollect: {printable(notice)}\n")
     return memory
+
+
+# Hosts say by these that a command is run by their agent, even where they give it a terminal.
+_AGENT_MARKS = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE")
+
+
+def speaks_as_person(args: argparse.Namespace) -> bool:
+    """Does a person run the command? They say so, or sit at a terminal that no agent's host runs."""
+    if args.as_person:
+        return True
+    return sys.stdin.isatty() and sys.stdout.isatty() and not any(os.environ.get(mark) for mark in _AGENT_MARKS)
+
+
+def require_person(args: argparse.Namespace, what: str) -> None:
+    """Refuse what only a person can do, before anything is opened."""
+    if not speaks_as_person(args):
+        raise PersonOnly(what)
+
+
+def note_agent(args: argparse.Namespace, console: Console) -> None:
+    """Say that what was taken in counts as an agent's word, and how to say that it is a person's."""
+    if not speaks_as_person(args):
+        console.note("  ! taken as an agent's word, because no terminal is attached; `--as-person` says it is yours")
 
 
 def require_files(names: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from recollect.agent.trust import LEVELS
 from recollect.core.errors import InvalidField
 from recollect.core.text import counted, excerpt
 from recollect.files.learning_turn import LEARNING, MAX_SECONDS, LearningTurn
-from recollect.interfaces.cli.console import FINE, Console, open_from, read_json
+from recollect.interfaces.cli.console import FINE, Console, open_from, read_json, require_person, speaks_as_person
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -154,17 +154,21 @@ def arguments_review(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="only tell what waits")
     parser.add_argument("--confirm", nargs="+", default=[], metavar="ID", help="confirm these")
     parser.add_argument("--reject", nargs="+", default=[], metavar="ID", help="reject these")
-    parser.add_argument("--all-confirm", action="store_true", help="confirm all that nothing from outside has touched")
+    parser.add_argument(
+        "--all-confirm", action="store_true", help="confirm all but what agents worded or came from outside"
+    )
     parser.add_argument("--tainted", action="store_true", help="with --all-confirm: the others too")
     parser.add_argument("--why", default="", help="the reason, for the log")
 
 
 def run_review(args: argparse.Namespace, console: Console) -> int:
+    if args.confirm or args.all_confirm:
+        require_person(args, "confirm a memory")
     with open_from(args) as memory:
         if args.confirm or args.reject or args.all_confirm:
             return _decide(memory, args, console)
         queue = memory.observer.waiting(limit=max(0, args.limit))
-        if console.json or args.list or not sys.stdin.isatty():
+        if console.json or args.list or not (sys.stdin.isatty() and speaks_as_person(args)):
             return _list_waiting(memory, queue, console)
         return _walk(memory, queue, args.why, console)
 
@@ -175,7 +179,7 @@ def _decide(memory: Recollect, args: argparse.Namespace, console: Console) -> in
         spared = {memory.get(id).id for id in args.reject}
         queue = memory.observer.waiting(limit=max(0, args.limit))
         confirmed += [
-            one.memory.id for one in queue if one.memory.id not in spared and (args.tainted or not one.tainted)
+            one.memory.id for one in queue if one.memory.id not in spared and (args.tainted or not one.is_foreign)
         ]
     confirmed = [memory.confirm(id, why=args.why).id for id in dict.fromkeys(confirmed)]
     rejected = [memory.reject(id, why=args.why).id for id in args.reject]
@@ -219,7 +223,7 @@ def _walk(memory: Recollect, queue: list[Waiting], why: str, console: Console) -
             break
         if key == "a":
             for rest in queue[number:]:
-                if not rest.tainted:
+                if rest is one or not rest.is_foreign:  # this one was read
                     memory.confirm(rest.memory.id, why=why)
                     counts["confirmed"] += 1
                     saved += rest.saves
@@ -274,7 +278,9 @@ def _show_waiting(one: Waiting, console: Console) -> None:
     told = f"  seen in {counted(len(one.sessions), 'session')} ({named}{more})"
     console.line(told + (f", about {one.saves:,} tokens each time" if one.saves else ""))
     if one.tainted:
-        console.line(f"  careful: learnt after {memory.attributes.get('taint', 'something from outside')}")
+        console.line(f"  careful: words of it came from {memory.attributes.get('taint', 'outside')}")
+    elif one.is_foreign:
+        console.line("  careful: in the words of a tool or an agent")
 
 
 # --- foresee: the files a task will touch, and the calls that tend to fail -------------------------------------------

@@ -29,7 +29,8 @@ def arguments_mcp(parser: argparse.ArgumentParser) -> None:
         "--profile",
         choices=PROFILES,
         default="default",
-        help="which tools: default (eight), assistant (six plain ones instead), or default plus code, docs or admin",
+        help="which tools: default (eight), assistant (six plain ones instead), default plus code, docs or admin,"
+        " or hooks (one, for a host's hooks)",
     )
     parser.add_argument(
         "--http",

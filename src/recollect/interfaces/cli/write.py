@@ -13,7 +13,16 @@ from recollect.core.errors import InvalidField
 from recollect.core.fields import DRAFTED, FIELDS, Field
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
-from recollect.interfaces.cli.console import FINE, Console, given_text, open_from, parse_moment, require_files
+from recollect.interfaces.cli.console import (
+    FINE,
+    Console,
+    given_text,
+    note_agent,
+    open_from,
+    parse_moment,
+    require_files,
+    require_person,
+)
 from recollect.interfaces.payloads import memory_json, receipt_json
 from recollect.wiring import PERSONAL
 
@@ -64,6 +73,7 @@ def run_remember(args: argparse.Namespace, console: Console) -> int:
         console.value(receipt_json(receipt))
     else:
         _show_receipt(receipt, console)
+    note_agent(args, console)
     return FINE
 
 
@@ -122,6 +132,7 @@ def _remember_lines(args: argparse.Namespace, console: Console) -> int:
         console.value({"count": len(receipts), "verdicts": tally, "ids": [receipt.id for receipt in receipts]})
     else:
         console.line(f"{len(receipts)} remembered: " + ", ".join(f"{n} {name}" for name, n in sorted(tally.items())))
+    note_agent(args, console)
     return FINE
 
 
@@ -207,10 +218,12 @@ def run_correct(args: argparse.Namespace, console: Console) -> int:
         console.value(receipt_json(receipt))
     else:
         _show_receipt(receipt, console)
+    note_agent(args, console)
     return FINE
 
 
 def run_confirm(args: argparse.Namespace, console: Console) -> int:
+    require_person(args, "confirm a memory")
     with open_from(args) as memory:
         return _show_changed(console, "Confirmed", memory.confirm(args.id, why=args.why))
 
@@ -318,6 +331,7 @@ def run_import(args: argparse.Namespace, console: Console) -> int:
             f"{done.captured:,} of {done.messages:,} messages captured from {done.sessions:,} sessions"
             f" ({done.known:,} known before, {done.left_out:,} without words)."
         )
+    note_agent(args, console)
     return FINE
 
 
@@ -329,6 +343,8 @@ def _import_rules(args: argparse.Namespace, console: Console) -> int:
         console.value(_lesson_json(lesson))
     else:
         _show_lesson(lesson, console)
+    if not args.dry_run:
+        note_agent(args, console)
     return FINE
 
 

@@ -2,4 +2,5 @@
 
 from __future__ import annotations
 
-PROFILES = ("default", "assistant", "code", "docs", "admin")
+HOOKS = "hooks"  # for a host's hooks, not for a model: the one tool that answers their events
+PROFILES = ("default", "assistant", "code", "docs", "admin", HOOKS)

@@ -16,6 +16,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import ValidationError
 
 from recollect.app import Recollect
+from recollect.core.doors import MCP
 from recollect.core.errors import InvalidField, RecollectError
 from recollect.core.query import Hit
 from recollect.interfaces.payloads import Json, error_json
@@ -40,7 +41,12 @@ class MemoryHandle:
         with self._lock:
             if self._opened is None:
                 self._opened = open_memory(
-                    self._store, create=create, read_only=self.read_only, actor=self._actor, personal=True
+                    self._store,
+                    create=create,
+                    read_only=self.read_only,
+                    actor=self._actor,
+                    door=MCP.name,
+                    personal=True,
                 )
                 for notice in self._opened.notices:  # hosts show or keep what a server says on stderr
                     sys.stderr.write(f"recollect: {notice}\n")

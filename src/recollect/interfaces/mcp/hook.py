@@ -1,7 +1,9 @@
 """The hook as a tool of the running server: the same events, the same answers, without starting a process.
 
-The server is warm, so a prompt is answered by the whole of recall instead of by words alone. It is not listed. A host
-calls it with the fields of its hook's JSON, as they are or under `payload`, and `host`.
+The server is warm, so a prompt is answered by the whole of recall instead of by words alone. It is the one tool of the
+profile `hooks`, for hosts whose hooks call tools; no other profile has it, and a memory opened read-only has none. A
+host calls it with the fields of its hook's JSON, as they are or under `payload`, and `host`. Events of other projects
+than the one the server was started for are not answered.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from recollect.interfaces.mcp.tools import Given
 
 HOOK = "hook"
 _USUAL = "claude-code"  # its protocol is the one most hosts speak
-_SCHEMA: dict[str, Any] = {"type": "object", "properties": {"host": {"type": "string"}, "payload": {}}}
+_SCHEMA: dict[str, Any] = {"type": "object", "properties": {"host": {"type": "string"}, "payload": {"type": "object"}}}
 
 
 def hook_tool(handle: MemoryHandle) -> Tool:
@@ -67,16 +69,20 @@ def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
 
 
 def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
-    """Answered from the open memory; an event of another project is answered from its own file."""
+    """Answered from the open memory, for the project it belongs to."""
     from recollect.agent.recall_search import make_search  # the whole of recall: not before somebody asks
 
     hook_reader = memory.agent_context.hook_reader()
+    if memory.path is None:
+        return ""  # a store without a file belongs to no project
     here = str(memory.path)
 
     def read(path: str, *, now: int) -> Any:  # a reader, of whichever store
         return hook_reader if os.path.realpath(path) == os.path.realpath(here) else open_reader(path, now=now)
 
-    return answer(host, payload, os.environ, read=read, search=make_search(memory.agent_context, hook_reader))
+    return answer(
+        host, payload, os.environ, read=read, search=make_search(memory.agent_context, hook_reader), only=here
+    )
 
 
 def _payload(given: Mapping[str, Any]) -> dict[str, Any]:

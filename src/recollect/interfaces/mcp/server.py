@@ -10,8 +10,9 @@ from typing import Annotated
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.mcpserver.tools import Tool
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS, Tool
+from mcp.types import INVALID_PARAMS
 from pydantic import Field
 
 from recollect.app import Recollect
@@ -19,8 +20,9 @@ from recollect.core.errors import NotFound, RecollectError
 from recollect.core.kinds import Kind
 from recollect.core.query import Filter
 from recollect.core.records import Memory
+from recollect.interfaces.mcp import HOOKS
 from recollect.interfaces.mcp.handle import MemoryHandle, fenced
-from recollect.interfaces.mcp.hook import HOOK, hook_tool
+from recollect.interfaces.mcp.hook import hook_tool
 from recollect.interfaces.mcp.stdio import serve_wire
 from recollect.interfaces.mcp.tools import tools_of
 from recollect.interfaces.payloads import map_json, memory_json
@@ -30,12 +32,12 @@ from recollect.version import __version__
 
 def build(handle: MemoryHandle, *, profile: str = "default") -> MCPServer[None]:
     """A server of this profile. Nothing is opened before the first call."""
-    server: MCPServer[None] = _Server(
+    server: MCPServer[None] = MCPServer(
         "recollect",
         title="Recollect",
         instructions=instructions(profile),
         version=__version__,
-        tools=[*tools_of(profile, handle), hook_tool(handle)],
+        tools=_hook_tools(handle) if profile == HOOKS else tools_of(profile, handle),
         log_level="WARNING",  # to stderr; what is called and what is stored stays out of a host's log
         subscriptions=False,
     )
@@ -44,11 +46,9 @@ def build(handle: MemoryHandle, *, profile: str = "default") -> MCPServer[None]:
     return server
 
 
-class _Server(MCPServer[None]):
-    """Hosts may call the hook's tool from their hooks; a model has no use for it and never sees it."""
-
-    async def list_tools(self) -> list[Tool]:
-        return [tool for tool in await super().list_tools() if tool.name != HOOK]
+def _hook_tools(handle: MemoryHandle) -> list[Tool]:
+    """The hook's one tool. It keeps what sessions do, so a memory that is only read has none."""
+    return [] if handle.read_only else [hook_tool(handle)]
 
 
 def instructions(profile: str) -> str:
@@ -122,7 +122,8 @@ def add_prompts(server: MCPServer[None], handle: MemoryHandle) -> None:
             shown = _shown(opened, list(waiting), none="Nothing waits for review.")
         return (
             f"{shown}\n\nAsk me about these memories one by one: is it right, wrong or in doubt? "
-            "Then call `feedback` with confirm, reject or dispute and my reason, or `update` if I word it better."
+            "What I stand behind I confirm myself, with `recollect review`. Call `feedback` with reject or dispute and "
+            "my reason for what agents wrote, or `update` if I word it better."
         )
 
 

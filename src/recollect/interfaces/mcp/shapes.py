@@ -79,11 +79,12 @@ class ReceiptShape(TypedDict):
 
 @with_config(_OPEN)
 class UpdatedShape(TypedDict):
-    """The memory as it is now; `supersedes` names the one it took the place of."""
+    """The memory as it is now; `supersedes` names the one it took the place of, nothing when it is only proposed."""
 
     id: str
     memory: MemoryShape
-    supersedes: NotRequired[str]
+    supersedes: NotRequired[str | None]
+    notes: NotRequired[list[str]]
 
 
 @with_config(_OPEN)

@@ -10,7 +10,7 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import ConfigDict, Field
 
-from recollect.core.errors import InvalidField, UnknownChoice
+from recollect.core.errors import InvalidField, PersonOnly, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.interfaces.mcp import PROFILES, shapes
@@ -111,7 +111,7 @@ class Tools:
         files: Files = None,
         why: Why = "",
     ) -> Annotated[CallToolResult, shapes.ReceiptShape]:
-        """Remember one statement that will matter later. Durable when this returns; secrets are taken out of it."""
+        """Remember one statement that will matter later, as yours. Durable when this returns; secrets are taken out."""
         receipt = self._handle.open(create=True).remember(
             content, kind=kind, tags=tags or (), files=files or (), why=why, source=Source.AGENT_EXPLICIT
         )
@@ -136,7 +136,8 @@ class Tools:
         why: Why = "",
         if_revision: Annotated[int | None, Field(description="Only if nobody changed it since.")] = None,
     ) -> Annotated[CallToolResult, shapes.UpdatedShape]:
-        """Correct a memory by a better statement (`content`), or edit its kind, confidence, tags or files in place."""
+        """Correct a memory by a better statement (`content`), or edit its kind, confidence, tags or files in place.
+        What the user taught or confirmed keeps its words: a better statement is proposed to them."""
         changes = _given(kind=kind, confidence=confidence, tags=tags, files=files)
         if (content is None) == (not changes):
             raise InvalidField(
@@ -152,10 +153,12 @@ class Tools:
             raise InvalidField("if_revision", "a correction makes a new memory; only an edit can take it")
         old = memory.get(id)
         receipt = memory.correct(old.id, content, why=why)
-        return tool_result({"id": receipt.id, "supersedes": old.id, "memory": memory_json(receipt.memory)})
+        replaced = old.id if receipt.verdict == "supersedes" else None
+        value = {"id": receipt.id, "supersedes": replaced, "memory": memory_json(receipt.memory)}
+        return tool_result({**value, "notes": list(receipt.notes)})
 
     def forget(self, id: Id, why: Why = "") -> Annotated[CallToolResult, shapes.ForgottenShape]:
-        """Remove a memory for good, beyond undo. Only when the user asks for that; else use `feedback` reject."""
+        """Remove a memory that agents wrote for good, beyond undo. The user's own are theirs to forget."""
         memory = self._handle.open()
         return tool_result(forgotten_json(memory.forget(id, why=why), memory.path))
 
@@ -164,14 +167,17 @@ class Tools:
         id: Id,
         verdict: Annotated[
             Literal["confirm", "reject", "dispute"],
-            Field(description="confirm: the user stands behind it; reject: it is wrong; dispute: it is doubted."),
+            Field(description="reject: what agents wrote is wrong; dispute: it is doubted; confirm: asks the user."),
         ],
         why: Why = "",
     ) -> Annotated[CallToolResult, shapes.MemoryShape]:
-        """Say what a memory is worth: the user confirmed it, it is wrong and must not come back, or it is in doubt."""
+        """Say what a memory is worth: it is wrong and must not come back, or in doubt. Only the user can confirm."""
         memory = self._handle.open()
         act = {"confirm": memory.confirm, "reject": memory.reject, "dispute": memory.dispute}[verdict]
-        return tool_result(memory_json(act(id, why=why)))
+        judged = act(id, why=why)
+        if verdict == "confirm" and not judged.verified:
+            return tool_result(memory_json(judged), text=str(PersonOnly("confirm a memory")))
+        return tool_result(memory_json(judged))
 
     def status(self) -> Annotated[CallToolResult, shapes.StatusShape]:
         """How things stand: how much is remembered, sessions, jobs, what language models cost."""

@@ -347,6 +347,7 @@ def _said_hunch(
         evidence=evidence or (here,),
         files=one.paths,
         spoken=spoken,
+        worded=True,
         least=least,
         payload=payload,
         trigger={"files": list(one.paths)},

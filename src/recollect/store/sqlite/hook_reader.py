@@ -87,15 +87,14 @@ class HookReader:
         """What an earlier file of the session said it was told, as far as that was brought in."""
         return {row[0] for row in self._rows(self._TOLD, {"project": self.project, "session": session})}
 
-    _OUTLOOK = """
-        select json_extract(value, '$.bar'), (select value from json_each(meta.value, '$.tools') where key = :tool)
-          from meta where project = :project and name = 'outlook' and json_valid(value)
-    """
-
     def outlook(self, tool: str) -> tuple[float, str] | None:
         """How likely a failure must be to be warned of, and what is known to fail with a tool, packed."""
-        found = self._rows(self._OUTLOOK, {"project": self.project, "tool": tool})
-        return (float(found[0][0]), str(found[0][1])) if found and found[0][1] and found[0][0] is not None else None
+        known = self.meta("outlook")
+        if known is None:
+            return None
+        whole = _object(known)
+        part, bar = whole.get("tools", {}).get(tool), whole.get("bar")
+        return None if part is None or bar is None else (float(bar), json.dumps(part))
 
     _EXISTS = """
         select instr(value, char(10) || :path || char(10)) > 0 or instr(value, char(10, 1, 10)) > 0
@@ -255,6 +254,7 @@ class HookReader:
             verified=bool(value["verified"]),
             pinned=bool(value["pinned"]),
             seen=max(1, len(_labels(value["provenance"]))),
+            accesses=value["access_count"],
             citation=value["citation"] or "",
             session=value["session"],
             attributes=_object(value["attributes"]),

@@ -1,0 +1,111 @@
+"""What an agent's door may do. The Writer asks here for every act, so no door can forget it.
+
+An agent can add, and change or withdraw what agents wrote. Nothing it does makes anything surer, verified or a person's
+word, and what a person wrote or confirmed keeps its words: against that it can only dispute, or propose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.doors import COMPOSED, HEARSAY, MARKS, SPOKEN, ActDoor
+from recollect.core.errors import PersonsMemory
+from recollect.core.kinds import Kind
+from recollect.core.records import Memory
+from recollect.core.scope import Source, Status
+
+if TYPE_CHECKING:
+    from recollect.core.drafts import Draft
+    from recollect.remember.act import ActContext
+    from recollect.store.store import Store
+
+_USER = "user"  # the role in which people speak
+AGENT_CONFIDENCE = 0.8  # the most an agent's own word counts
+_RECORD = "record"  # the attribute of a record that a framework keeps under a key
+
+
+def is_persons(memory: Memory) -> bool:
+    """Is it a person's: taught or confirmed by one, pinned, or said by one in a conversation? A passage is its
+    document's, and no agent's either."""
+    if memory.verified or memory.pinned or memory.source is Source.USER_TAUGHT or memory.kind == Kind.PASSAGE:
+        return True
+    said = memory.kind == Kind.EPISODE and memory.source_role == _USER
+    return said and _RECORD not in memory.attributes and HEARSAY not in memory.attributes
+
+
+def require_own(memory: Memory, door: ActDoor) -> None:
+    """Refuse an agent's change of what is a person's."""
+    if not door.is_persons and is_persons(memory):
+        raise PersonsMemory(memory.id)
+
+
+def may_bury(store: Store, memory: Memory, act: ActContext) -> bool:
+    """May an act put a tombstone on what a memory says? An agent's may not where a person says the same."""
+    if act.is_persons:
+        return True
+    alike = store.memories.by_fingerprint([memory.fingerprint]).get(memory.fingerprint, [])
+    return not any(is_persons(one) for one in alike if one.id != memory.id)
+
+
+def limit_draft(draft: Draft, door: ActDoor) -> Draft:
+    """A draft as its door may write it: through an agent's at most `agent_explicit`, unverified, without our marks, and
+    a candidate when it reads like orders to a model."""
+    if door.is_persons:
+        return draft
+    changes: dict[str, Any] = {}
+    if draft.source == Source.USER_TAUGHT:
+        changes["source"] = Source.AGENT_EXPLICIT
+    if draft.verified or draft.pinned:
+        changes.update(verified=False, pinned=False)
+    if draft.decay is not None and not door.is_ours and _RECORD not in draft.attributes:
+        changes["decay"] = None  # what an agent says fades as its kind does
+    if door.is_ours:
+        return replace(draft, **changes) if changes else draft
+    hearsay = draft.kind == Kind.EPISODE and not door.vouches
+    if hearsay or not MARKS.isdisjoint(draft.attributes):
+        kept = {name: value for name, value in draft.attributes.items() if name not in MARKS}
+        changes["attributes"] = {**kept, **({HEARSAY: True} if hearsay else {})}
+    if draft.confidence is not None and draft.kind != Kind.EPISODE:
+        changes["confidence"] = min(draft.confidence, AGENT_CONFIDENCE)
+    if draft.override_tombstone and _RECORD not in draft.attributes:
+        changes["override_tombstone"] = False  # what a person rejected, an agent cannot bring back
+    if draft.kind != Kind.EPISODE and _gives_orders(draft.content):
+        changes.update(status=Status.CANDIDATE, needs_review=True)
+    return replace(draft, **changes) if changes else draft
+
+
+def limit_change(before: Memory, after: Memory, door: ActDoor) -> Memory:
+    """What an agent's act makes of a memory, with everything that would raise it taken back. New words of an agent are
+    an agent's words, whoever wrote the old ones."""
+    if door.is_persons:
+        return after
+    limited = after.having(
+        verified=after.verified and before.verified,
+        pinned=before.pinned,
+        needs_review=after.needs_review or before.needs_review,
+        confidence=min(after.confidence, before.confidence),
+        source=before.source if after.source is Source.USER_TAUGHT else after.source,
+        status=before.status if after.status is Status.ACTIVE and _RECORD not in before.attributes else after.status,
+    )
+    if door.is_ours:
+        return limited
+    marks = {name: value for name, value in before.attributes.items() if name in MARKS}
+    reworded = after.fingerprint != before.fingerprint
+    if reworded:
+        marks = {name: value for name, value in marks.items() if name not in (COMPOSED, SPOKEN)}
+    if marks or not MARKS.isdisjoint(after.attributes):
+        kept = {name: value for name, value in after.attributes.items() if name not in MARKS}
+        limited = limited.having(attributes={**kept, **marks})
+    if reworded and limited.source is not Source.SAID:
+        limited = limited.having(source=Source.AGENT_EXPLICIT)
+        if _gives_orders(limited.content):
+            limited = limited.having(status=Status.CANDIDATE, needs_review=True)
+    return limited
+
+
+def _gives_orders(text: str) -> bool:
+    """Does it read like orders to a model?"""
+    from recollect.privacy.fence import gives_orders  # what people teach is not asked
+
+    return gives_orders(text)
