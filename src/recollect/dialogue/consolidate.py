@@ -90,7 +90,7 @@ def consolidate(id: str, room: DialogueContext, *, budget: WorkBudget | None = N
         if page:
             drawn = _draw_page([memory for _, memory in page], drawer, id)
             done.notes += [note for part in drawn.values() for note in part.notes]
-            if _save_page(session, page[-1][0], drawn, room, done):
+            if _save_page(session, page, drawn, room, done):
                 done.episodes += len(page)
             budget.take(len(page))
         else:
@@ -119,10 +119,17 @@ def _draw_page(episodes: Sequence[Memory], drawer: FactDrawer, session: str) -> 
 
 
 def _save_page(
-    session: Session, last: int, drawn: Mapping[str | None, Drawn], room: DialogueContext, done: Consolidated
+    session: Session,
+    page: Sequence[tuple[int, Memory]],
+    drawn: Mapping[str | None, Drawn],
+    room: DialogueContext,
+    done: Consolidated,
 ) -> bool:
+    """False when another process was faster, or something on the page was forgotten while it was read."""
     with room.writer.transaction():
-        if not room.sessions.advance(session, to=last):
+        if len(room.reader.get_many([memory.id for _, memory in page]).memories) < len(page):
+            return False
+        if not room.sessions.advance(session, to=page[-1][0]):
             return False
         for user, part in drawn.items():
             saved = save_facts(part.facts, room, session=session.id, user=user, replaces=part.replaces)
@@ -154,6 +161,8 @@ class ConsolidateChore:
                 break
             try:
                 one = consolidate(step.what, self.room, budget=budget)
+            except SessionNotFound:
+                continue  # all of it was forgotten since the plan was made
             except (ModelDown, BudgetSpent) as error:
                 notes.append(f"{step.what}: {error}")
                 return self._report(plan, facts, finished, notes, failed=isinstance(error, ModelDown))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -213,6 +214,23 @@ def read_chats(path: Path, format: Format = "auto") -> Iterator[Message]:
 
     Each keeps its own id and time, so importing a newer export of the same chats adds what is new and nothing else.
     """
+    yield from _identified(_read_chats(path, format))
+
+
+def _identified(messages: Iterable[Message]) -> Iterator[Message]:
+    """A message without an id and a time is known again by its words and by how often they came before in its session:
+    importing the same file twice adds nothing, and what was said twice stays said twice."""
+    times: Counter[tuple[str, str, str]] = Counter()
+    for message in messages:
+        if message.id is None and message.at is None:
+            said = (message.session, message.role, message.text)
+            times[said] += 1
+            words = "\0".join((*said, str(times[said]))).encode("utf-8", "replace")
+            message = replace(message, id=f"words:{blake2b(words, digest_size=12).hexdigest()}")
+        yield message
+
+
+def _read_chats(path: Path, format: Format) -> Iterator[Message]:
     text = _text(path)
     found = _detected(text, path) if format == "auto" else format
     if found == "jsonl":
@@ -337,7 +355,7 @@ _SESSION = ("session", "session_id", "thread", "conversation", "conversation_id"
 
 def _jsonl(text: str) -> Iterator[Message]:
     """One message a line: role, content, and where known session, time and id."""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):  # U+2028 inside a text ends no line
         if not line.strip():
             continue
         try:
@@ -352,7 +370,7 @@ def _jsonl(text: str) -> Iterator[Message]:
             raise InvalidField(f"line {number}", f"{when!r} is not a time")
         role = str(told.get("role") or told.get("speaker") or "user")
         session = str(_first(told, _SESSION) or "imported")
-        yield Message(str(_first(told, _TEXT)), session, role, at, str(told["id"]) if "id" in told else None)
+        yield Message(str(_first(told, _TEXT)), session, role, at, None if told.get("id") is None else str(told["id"]))
 
 
 def _first(told: Mapping[str, Any], names: tuple[str, ...]) -> Any:

@@ -11,7 +11,15 @@ from datetime import datetime
 
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.entities import Entity, EntityId, EntityType, entity_key
-from recollect.core.errors import AmbiguousEntity, BudgetSpent, EntityNotFound, InvalidField, ModelDown, ModelWrong
+from recollect.core.errors import (
+    AmbiguousEntity,
+    BudgetSpent,
+    EntityNotFound,
+    InvalidField,
+    MemoryNotFound,
+    ModelDown,
+    ModelWrong,
+)
 from recollect.core.query import ANY_USER
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, choose
@@ -169,6 +177,8 @@ class EnrichChore:
             except ModelWrong as error:
                 notes.append(f"{memory.id}: {error}")
                 self._stamp(memory)
+            except MemoryNotFound:
+                continue  # forgotten while names were looked for
             looked += 1
             budget.take()
         return Done(self.name, looked, max(0, plan.total - looked), tuple(notes), {"entities": added})

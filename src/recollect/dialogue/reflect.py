@@ -66,6 +66,8 @@ class ReflectChore:
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         now = self.room.writer.now()
         facts = self._facts(now)
+        if len(facts) < REFLECT_LEAST:
+            return Done(self.name, notes=(f"only {len(facts)} fact(s) are left",))
         others = self._recent(now, Kind.EPISODE, REFLECT_MOST - len(facts))
         text, notes = self._written(facts, others)
         draft = Draft(
@@ -78,7 +80,10 @@ class ReflectChore:
             derived_from=[fact.id for fact in facts[:_CITED]],
             skip_conflict_check=True,
         )
-        receipt = self.room.writer.remember([draft], actor="reflection")[0]
+        with self.room.writer.transaction():
+            if len(self.room.reader.get_many([fact.id for fact in facts]).memories) < len(facts):
+                return Done(self.name, 0, 1, ("A fact was forgotten meanwhile; the next run tries again.",))
+            receipt = self.room.writer.remember([draft], actor="reflection")[0]
         budget.take()
         return Done(self.name, 1, 0, notes, {"reflection": receipt.id, "facts": len(facts)})
 

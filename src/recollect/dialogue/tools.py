@@ -46,7 +46,7 @@ class Tool:
         """The JSON schema of its arguments."""
         return parameters_of(self.function)
 
-    def __call__(self, **arguments: Any) -> Mapping[str, Any]:
+    def __call__(self, /, **arguments: Any) -> Mapping[str, Any]:
         """Call it with checked arguments; what does not fit is an error that says why."""
         unknown = sorted(set(arguments) - set(self.parameters["properties"]))
         trouble = f"there is no {unknown[0]}" if unknown else find_misfit(arguments, self.parameters, "arguments")

@@ -70,9 +70,10 @@ class PruneChore:
     def _act(self, verb: str, memory: Memory, why: str, now: datetime) -> None:
         hand = ActContext(_ACTOR, now, self.identity("act", now), TEND, why)
         with self.store.engine.write():
-            current = self.store.memories.get(memory.id)
-            if current.revision != memory.revision:
-                return  # somebody used or changed it meanwhile; it is looked at again next time
+            found = self.store.memories.get_many([memory.id]).memories
+            if not found or found[0].revision != memory.revision:
+                return  # somebody used, changed or forgot it meanwhile; it is looked at again next time
+            current = found[0]
             if verb == "expire":
                 acts.expire(self.store, memory.id, hand)
                 return
