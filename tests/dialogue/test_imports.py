@@ -137,3 +137,16 @@ def test_a_message_of_claude_in_blocks_is_read_as_its_text(tmp_path: Path, memor
     memory.sessions.import_chats(written(tmp_path / "blocks.json", [chat]))
     told = [(episode.source_role, episode.content) for episode in memory.sessions.episodes("claude:c9")]
     assert told == [("user", "I prefer tea."), ("assistant", "Noted.")]
+
+
+def test_lines_without_ids_and_times_are_imported_once(tmp_path: Path, memory: Recollect) -> None:
+    file = tmp_path / "chat.jsonl"
+    said = ["I like tea.", "yes", "yes", "A text\u2028with a line separator."]
+    lines = [json.dumps({"role": "user", "content": text, "id": None}, ensure_ascii=False) for text in said]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    first = memory.sessions.import_chats(file)
+    assert (first.messages, first.captured) == (4, 4)  # what was said twice is kept twice
+    again = memory.sessions.import_chats(file)
+    assert (again.captured, again.known) == (0, 4)
+    file.write_text("\n".join([*lines, json.dumps({"content": "yes"})]), encoding="utf-8")
+    assert memory.sessions.import_chats(file).captured == 1

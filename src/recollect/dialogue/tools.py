@@ -154,11 +154,9 @@ class _AgentTools:
     def _own(self, id: str) -> Memory:
         """A memory of this very user, to be changed. Another user's does not exist for them; what belongs to everybody
         is not one user's to change."""
-        memory = self._room.reader.get(id)
+        memory = self._room.reader.get(id, user=self._user)
         if memory.user == self._user:
             return memory
-        if memory.user is not None:
-            raise MemoryNotFound(id)
         raise InvalidField(
             "id",
             f"{memory.id} belongs to everybody and cannot be changed for one user; "

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from recollect.core.errors import UnknownChoice
+from recollect.core.errors import MemoryNotFound, UnknownChoice
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.ports import (
@@ -26,7 +26,7 @@ from recollect.core.ports import (
     Tokenizer,
     Volatility,
 )
-from recollect.core.query import MODES, Briefing, Candidate, Filter, Order, Page, Query, QueryType, Reading
+from recollect.core.query import ANY_USER, MODES, Briefing, Candidate, Filter, Order, Page, Query, QueryType, Reading
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
 from recollect.core.text import fingerprint
@@ -349,9 +349,13 @@ class Reader:
 
     # --- by name --------------------------------------------------------------------------------------------------
 
-    def get(self, id: str) -> Memory:
-        """The memory with this id, in the project's store or the person's; its last letters suffice."""
-        return self._stores.get(id)
+    def get(self, id: str, *, user: str | None = ANY_USER) -> Memory:
+        """The memory with this id, in the project's store or the person's; its last letters suffice. For a user, or for
+        nobody in particular, another user's does not exist."""
+        memory = self._stores.get(id, user=user)
+        if user != ANY_USER and memory.user not in (None, user):
+            raise MemoryNotFound(id)
+        return memory
 
     def get_many(self, ids: Sequence[str]) -> Page:
         """Those of `ids` that exist, in the order given."""

@@ -202,13 +202,18 @@ def relate(
     if (to is None) == (file is None):
         raise InvalidField("to", "a relation has exactly one target: a memory or a file")
     with store.engine.write():
-        require_own(store.memories.get(store.memories.resolve(id)), hand.door)
-        if to is not None and relation == Relation.SUPERSEDES:
-            require_own(store.memories.get(store.memories.resolve(to)), hand.door)
+        source = store.memories.resolve(id)
+        target = None if to is None else store.memories.resolve(to)
+        about = store.memories.get(source)
+        require_own(about, hand.door)
+        if target is not None:
+            require_visible(store, [target], about.user)
+            if relation == Relation.SUPERSEDES:
+                require_own(store.memories.get(target), hand.door)
         link = Link(
-            source=store.memories.resolve(id),
+            source=source,
             relation=choose(Relation, relation, "relation"),
-            target=None if to is None else store.memories.resolve(to),
+            target=target,
             file=None if file is None else require_storable(file, "file"),
             confidence=share(confidence, "confidence"),
             automatic=False,
@@ -218,6 +223,13 @@ def relate(
         changes.put_links("link", [link], f"{link.relation} {link.target or link.file}")
         changes.write()
     return link
+
+
+def require_visible(store: Store, ids: Sequence[MemoryId], user: str | None) -> None:
+    """Refuse to point to what the user of a memory does not see: whoever may read it could follow the link."""
+    for memory in store.memories.get_many(ids).memories:
+        if memory.user not in (None, user):
+            raise MemoryNotFound(memory.id)
 
 
 def _reshaped(memory: Memory, store: Store, hand: ActContext, changes: dict[str, Any]) -> Memory:

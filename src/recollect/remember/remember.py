@@ -14,6 +14,7 @@ from recollect.core.errors import InvalidInput
 from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
+from recollect.remember.acts import require_visible
 from recollect.remember.agents import limit_draft
 from recollect.remember.commit import Resolved, commit
 from recollect.remember.resolve import SAID_SO, ConflictCandidates, Resolution, resolve
@@ -69,6 +70,8 @@ def _resolve(drafts: Sequence[Draft], store: Store, now: datetime, identity: Ide
         else:
             resolution = resolve(one.memory, candidates.of(one.memory))
         derived = tuple(store.memories.resolve(id) for id in draft.derived_from)
+        if derived:
+            require_visible(store, derived, one.memory.user)
         resolved.append(
             Resolved(
                 one.memory,

@@ -16,7 +16,7 @@ from recollect.core.errors import AmbiguousId, InvalidInput, MemoryNotFound, Sta
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
-from recollect.core.query import Filter, Order, Page
+from recollect.core.query import ANY_USER, Filter, Order, Page
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
 from recollect.core.text import CONTENT_LIMIT, index_body, index_names
@@ -194,14 +194,18 @@ class Memories:
             found.update(row[0] for row in rows)
         return [MemoryId(id) for id in ids if id in found]
 
-    _LIKE = "select id from memories where project = :project and id like :tail escape '\\' order by id limit 6"
+    _LIKE = f"""
+        select m.id from memories m
+         where m.project = :project and m.id like :tail escape '\\' and (:everyone = 1 or {SEEN}) order by m.id limit 6
+    """
 
-    def resolve(self, given: str) -> MemoryId:
-        """The full id that `given` stands for: the id itself, or its last letters when they fit only one."""
+    def resolve(self, given: str, *, user: str | None = ANY_USER) -> MemoryId:
+        """The full id that `given` stands for: the id itself, or its last letters when they fit only one that `user`
+        may see. A whole id is nobody's secret: whoever has it may be told whose it is."""
         if self._engine.row(self._SEQ, {"id": given, "project": self._project}) is not None:
             return MemoryId(given)
         tail = given.lower().replace("_", "\\_")
-        asked = {"tail": f"%{tail}", "project": self._project}
+        asked = {"tail": f"%{tail}", "project": self._project, "everyone": int(user == ANY_USER), "user": user}
         matches = [row[0] for row in self._engine.rows(self._LIKE, asked)] if _TAIL.fullmatch(given) else []
         if len(matches) > 1:
             raise AmbiguousId(given, matches)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from recollect.core.errors import AmbiguousId, MemoryNotFound
 from recollect.core.ids import MemoryId
+from recollect.core.query import ANY_USER
 from recollect.core.records import Memory
 from recollect.store.store import Store
 
@@ -25,12 +26,12 @@ class StorePair:
     def all(self) -> tuple[Store, ...]:
         return (self.project,) if self.personal is None else (self.project, self.personal)
 
-    def find(self, given: str) -> tuple[Store, MemoryId]:
-        """The store that holds a memory, and its full id; `given` is the id or its last letters."""
+    def find(self, given: str, *, user: str | None = ANY_USER) -> tuple[Store, MemoryId]:
+        """The store that holds a memory, and its full id; `given` is that or its last letters, as `user` sees them."""
         found: list[tuple[Store, MemoryId]] = []
         for store in self.all:
             try:
-                found.append((store, store.memories.resolve(given)))
+                found.append((store, store.memories.resolve(given, user=user)))
             except MemoryNotFound:
                 continue
         exact = [(store, id) for store, id in found if id == given]
@@ -40,8 +41,8 @@ class StorePair:
             raise MemoryNotFound(given)
         return (exact or found)[0]
 
-    def get(self, given: str) -> Memory:
-        store, id = self.find(given)
+    def get(self, given: str, *, user: str | None = ANY_USER) -> Memory:
+        store, id = self.find(given, user=user)
         return store.memories.get(id)
 
     def split(self, ids: Iterable[str]) -> list[tuple[Store, Sequence[MemoryId]]]:

@@ -79,7 +79,7 @@ def add_resources(server: MCPServer[None], handle: MemoryHandle) -> None:
     )
     def memory(id: str) -> str:
         with _telling(_as_resource):
-            return json.dumps(memory_json(handle.open().get(id)), ensure_ascii=False)
+            return json.dumps(memory_json(handle.open().reader.get(id, user=None)), ensure_ascii=False)
 
     @server.resource(
         "recollect://briefing",

@@ -30,6 +30,7 @@ from recollect.interfaces.payloads import (
 from recollect.recall.pack import as_hit
 
 if TYPE_CHECKING:
+    from recollect.app import Recollect
     from recollect.dialogue.tools import Tool as Plain
 
 NOTHING = "Nothing is remembered about that."
@@ -120,7 +121,7 @@ class Tools:
     def get(self, id: Id) -> Annotated[CallToolResult, shapes.MemoryShape]:
         """One memory, whole."""
         memory = self._handle.open()
-        found = memory.get(id)
+        found = memory.reader.get(id, user=None)
         return tool_result(memory_json(found), text=fenced([as_hit(found, memory.confidence(found))], none=""))
 
     def update(
@@ -146,6 +147,7 @@ class Tools:
                 hint="Correct the statement first; then edit the memory that took its place.",
             )
         memory = self._handle.open()
+        id = visible(memory, id)
         if content is None:
             edited = memory.edit(id, why=why, if_revision=if_revision, **changes)
             return tool_result({"id": edited.id, "memory": memory_json(edited)})
@@ -160,7 +162,7 @@ class Tools:
     def forget(self, id: Id, why: Why = "") -> Annotated[CallToolResult, shapes.ForgottenShape]:
         """Remove a memory that agents wrote for good, beyond undo. The user's own are theirs to forget."""
         memory = self._handle.open()
-        return tool_result(forgotten_json(memory.forget(id, why=why), memory.path))
+        return tool_result(forgotten_json(memory.forget(visible(memory, id), why=why), memory.path))
 
     def feedback(
         self,
@@ -174,7 +176,7 @@ class Tools:
         """Say what a memory is worth: it is wrong and must not come back, or in doubt. Only the user can confirm."""
         memory = self._handle.open()
         act = {"confirm": memory.confirm, "reject": memory.reject, "dispute": memory.dispute}[verdict]
-        judged = act(id, why=why)
+        judged = act(visible(memory, id), why=why)
         if verdict == "confirm" and not judged.verified:
             return tool_result(memory_json(judged), text=str(PersonOnly("confirm a memory")))
         return tool_result(memory_json(judged))
@@ -182,6 +184,11 @@ class Tools:
     def status(self) -> Annotated[CallToolResult, shapes.StatusShape]:
         """How things stand: how much is remembered, sessions, jobs, what language models cost."""
         return tool_result(status_json(self._handle.open(), limit=5))
+
+
+def visible(memory: Recollect, id: str) -> str:
+    """The full id of a memory of nobody in particular: an agent at work is not one user of an assistant."""
+    return memory.reader.get(id, user=None).id
 
 
 def made(tool: Any, annotations: ToolAnnotations, *, name: str | None = None, meta: Any = None) -> Tool:
