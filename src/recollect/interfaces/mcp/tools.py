@@ -147,13 +147,12 @@ class Tools:
                 hint="Correct the statement first; then edit the memory that took its place.",
             )
         memory = self._handle.open()
-        id = visible(memory, id)
         if content is None:
-            edited = memory.edit(id, why=why, if_revision=if_revision, **changes)
+            edited = memory.edit(visible(memory, id), why=why, if_revision=if_revision, **changes)
             return tool_result({"id": edited.id, "memory": memory_json(edited)})
         if if_revision is not None:
             raise InvalidField("if_revision", "a correction makes a new memory; only an edit can take it")
-        old = memory.get(id)
+        old = memory.get(visible(memory, id))
         receipt = memory.correct(old.id, content, why=why)
         replaced = old.id if receipt.verdict == "supersedes" else None
         value = {"id": receipt.id, "supersedes": replaced, "memory": memory_json(receipt.memory)}
