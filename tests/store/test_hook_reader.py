@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -156,3 +157,17 @@ def test_a_memory_of_one_user_is_not_told_to_an_agent(path: Path) -> None:
     reader = hook_reader(path)
     assert [one.content for one in reader.about(["a.py"], ALL, limit=9)] == ["Obsidian is for everybody."]
     assert [one.content for one in reader.search("obsidian", ALL, limit=9)] == ["Obsidian is for everybody."]
+
+
+def test_a_reader_waits_for_whoever_has_the_file_for_a_moment(tmp_path: Path) -> None:
+    """Whoever closes last empties the log and has the file alone meanwhile: a hook that starts then is not refused."""
+    path = tmp_path / "memory.db"
+    recollect.open(path, project="p").close()
+    holder = apsw.Connection(str(path))
+    holder.execute("pragma journal_mode = delete")
+    holder.execute("begin exclusive")
+    release = threading.Timer(0.3, lambda: holder.execute("commit"))
+    release.start()
+    assert open_hook_reader(str(path), now=0).project == "p"
+    release.join()
+    holder.close()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Rows = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
     Tokens = Callable[[Sequence[str]], list[list[str]]]
 
-_BUSY_MS = 100  # a reader in WAL mode waits for nobody but a recovery
+_BUSY_MS = 800  # a reader waits for a recovery, and for who closes last and empties the log; the deadline ends it
 _DAY_MS = 86_400_000.0
 _MAX_CHARS = 4_000  # of a text that words are taken from
 _MAX_TERMS = 10  # rarest terms that are looked for; the others only cost time
