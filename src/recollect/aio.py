@@ -297,6 +297,7 @@ class AsyncRecollect(Twin[Recollect]):
     confidence = on_thread(Recollect.confidence)
     tend = on_thread(Recollect.tend)
     trust = on_thread(Recollect.trust)
+    adopt = on_thread(Recollect.adopt)
     put_vectors_back = on_thread(Recollect.put_vectors_back)
     close = on_thread(Recollect.close)
 
@@ -343,6 +344,16 @@ class AsyncRecollect(Twin[Recollect]):
     @property
     def project(self) -> str:
         return self._inner.project
+
+    @property
+    def is_foreign(self) -> bool:
+        """Did this store come from elsewhere, without being adopted?"""
+        return self._inner.is_foreign
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the person should know of this store."""
+        return self._inner.notices
 
     async def __aenter__(self) -> Self:
         return self

@@ -16,15 +16,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from recollect.agent.trust import LEVELS
 from recollect.core.errors import MemoryClosed, NothingToUndo
 from recollect.core.fields import EDITABLE
 from recollect.core.ports import quiet
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Order, Page, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
+from recollect.files.mark import StoreOrigin, foreign_notice
 from recollect.recall.reader import Reader
 from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, Budget
 from recollect.remember.writer import Writer
+from recollect.store.meta import FILE, Meta
 from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
@@ -85,10 +88,12 @@ class Recollect:
         writer: Writer,
         rooms: Rooms,
         *,
+        origin: StoreOrigin,
         notices: tuple[str, ...] = (),
         view_of: Recollect | None = None,
     ) -> None:
-        self.notices = notices  # what the person should know of this store: settings that were ignored, for example
+        self._origin = origin
+        self._notices = notices
         self._stores = stores
         self._reader = reader
         self._writer = writer
@@ -124,7 +129,8 @@ class Recollect:
             return self
         writer = writer.through(chosen)
         reader = self.reader.followed_by(writer.follow_recall)
-        return Recollect(self._stores, reader, writer, self._makers.through(reader, writer), view_of=self)
+        rooms = self._makers.through(reader, writer)
+        return Recollect(self._stores, reader, writer, rooms, origin=self._origin, notices=self._notices, view_of=self)
 
     @property
     def door(self) -> str:
@@ -337,8 +343,14 @@ class Recollect:
         user: str | None = None,
         track: bool = True,
     ) -> Briefing:
-        """What an agent is given before it works: packed into the phase's token budget, fenced, cited."""
+        """What an agent is given before it works: packed into the phase's token budget, fenced, cited.
+
+        Of a foreign store it is given nothing; `recall` answers questions about it.
+        """
         from recollect.privacy.fence import fence
+
+        if doubt := self._origin.doubt:
+            return Briefing((), "", 0, (foreign_notice(doubt),))
 
         chosen = None if phase is None else choose(Phase, phase, "phase")
         allowed = PLAIN_BUDGET if chosen is None else BUDGETS[chosen]
@@ -457,6 +469,31 @@ class Recollect:
             injections.choose_level(level)
         return injections.trust()
 
+    @property
+    def is_foreign(self) -> bool:
+        """Did this store come from elsewhere, by clone, archive or copy, without being adopted? Then it can be read,
+        but nothing of it is told to agents unasked or sent to a model."""
+        return self._origin.is_foreign
+
+    def adopt(self) -> bool:
+        """Take a foreign store as your own, with all that is in it; agents are told of it at the most careful level.
+
+        True when that is kept. It holds only for this process when the store is read-only or your key cannot be kept.
+        """
+        if not self.is_foreign:
+            return True
+        kept = not self.reader.read_only and mark_store(self.store, self._origin)
+        if kept:
+            self._rooms.injections().choose_level(LEVELS[0])
+        self._origin.vouched = not kept
+        return kept
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the person should know of this store: that it is foreign, which settings of it are ignored."""
+        doubt = self._origin.doubt
+        return (*self._notices, foreign_notice(doubt)) if doubt else self._notices
+
     @cached_property
     def agent_context(self) -> AgentContext:
         """What the agent loop works with."""
@@ -524,6 +561,15 @@ class Recollect:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def mark_store(store: Store, origin: StoreOrigin) -> bool:
+    """Mark a store as this person's; False when no key can be had."""
+    mark = origin.new_mark()
+    if mark is not None:
+        with store.engine.write():
+            Meta(store.engine, FILE).put(*mark)
+    return mark is not None
 
 
 _ROOMS = tuple(name for name, member in vars(Recollect).items() if isinstance(member, cached_property))

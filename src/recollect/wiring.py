@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,18 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.app import Recollect
+from recollect.app import Recollect, mark_store
 from recollect.config import LoadedSettings, Settings, load_settings
 from recollect.core.doors import CHAT, CODE, CONSOLIDATION, DOCUMENTS, HOOK, OBSERVER, PYTHON, find_door
-from recollect.core.errors import StoreError, UnknownChoice
+from recollect.core.errors import StoreError, StoreForeign, UnknownChoice
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
+from recollect.files.mark import StoreOrigin, foreign_notice, identify_file, is_personal
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.reader import Reader, RetrievalContext
 from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
 from recollect.remember.writer import VectorMaker, Writer
+from recollect.store.meta import FILE, Meta
 from recollect.store.open import open_store
 from recollect.store.pair import StorePair
 from recollect.store.store import Store
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
     from recollect.models.port import LanguageModel, Model
     from recollect.observer.api import Observer
     from recollect.recall.channels.dense import DenseChannel
-    from recollect.store.meta import Meta
 
 MEMORY = ":memory:"
 PERSONAL = ":personal:"
@@ -64,11 +66,13 @@ def open(
     model: LanguageModel | None = None,
     clock: Clock | None = None,
     identity: Identity = new_id,
+    adopt: bool = False,
 ) -> Recollect:
     """Open a memory: a database file, a project directory, `":memory:"`, or nothing for the project you are in.
 
     `PERSONAL` names the person's own file; with `personal=True` its memories are recalled beside the project's. `door`
     says where what is done comes in: `python` is the owner's program, and what it says is a person's word.
+    `adopt=True` says that a store from elsewhere is yours, as `recollect trust adopt` does.
     """
     came_in_by = find_door(door)
     file = locate(path)
@@ -77,6 +81,7 @@ def open(
     if chosen.recipe not in RECIPES:
         raise UnknownChoice("recipe", chosen.recipe, RECIPES)
     kinds = kinds_of(chosen)
+    before = None if file is None or not os.path.lexists(file) else identify_file(os.fspath(file))
     store = open_store(
         file,
         kinds,
@@ -87,14 +92,16 @@ def open(
         timeout=chosen.busy_timeout,
     )
     beside, trouble = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else (None, ())
+    origin = _settle_origin(store, file, before)
     clock, who = clock or _now, actor or chosen.actor or _login()
-    governed = _governed(store, chosen, clock, model)
+    governed = _governed(store, chosen, clock, model, origin)
     notes: tuple[str, ...] = ()
     if embedder is None:
         embedder, notes = _embedder(chosen.embedder, store, clock)
     missing: tuple[str, ...] = ()
     if reranker is None:
         reranker, missing = _reranker(chosen.reranker)
+    embedder, reranker = _withhold(embedder, reranker, store, origin)
     stores = StorePair(store, beside)
     context = _live_context(
         stores,
@@ -104,6 +111,7 @@ def open(
         writer=None if governed is None else partial(governed, "widen", None),
         changes=_changes(file),
         notes=(*notes, *missing, *trouble),
+        origin=origin,
     )
     writer = Writer(
         stores,
@@ -115,8 +123,11 @@ def open(
         vectors=None if embedder is None else _vector_maker(store, embedder),
     )
     reader = Reader(stores, context, clock=clock, follow_up=writer.follow_recall)
-    rooms = WiredRooms(store, reader, writer, chosen, file=file, embedder=embedder, model=model)
-    return Recollect(stores, reader, writer, rooms, notices=tuple(filter(None, [loaded.notice])))
+    rooms = WiredRooms(store, reader, writer, chosen, file=file, embedder=embedder, model=model, origin=origin)
+    memory = Recollect(stores, reader, writer, rooms, origin=origin, notices=tuple(filter(None, [loaded.notice])))
+    if adopt:
+        memory.adopt()
+    return memory
 
 
 class WiredRooms:
@@ -133,6 +144,7 @@ class WiredRooms:
         file: Path | None,
         embedder: Embedder | None,
         model: LanguageModel | None,
+        origin: StoreOrigin,
     ) -> None:
         self._store = store
         self._reader = reader
@@ -140,7 +152,8 @@ class WiredRooms:
         self._settings = settings
         self._root = None if file is None or file.parent.name != FOLDER else file.parent.parent
         self._embedder = embedder
-        self._model = _governed(store, settings, writer.clock, model)
+        self._origin = origin
+        self._model = _governed(store, settings, writer.clock, model, origin)
 
     def through(self, reader: Reader, writer: Writer) -> WiredRooms:
         """The same rooms for what comes in by another door."""
@@ -223,6 +236,7 @@ class WiredRooms:
             self.injections(),
             hook_reader=lambda: HookReader(engine.rows, engine.keywords.tokens, now=to_ms(writer.now())),
             methodology=methodology(self._settings.methodology),
+            origin=self._origin,
             root=self._root,
             observer=observer,
         )
@@ -272,8 +286,6 @@ class WiredRooms:
         return chores
 
     def _meta(self) -> Meta:
-        from recollect.store.meta import Meta
-
         return Meta(self._store.engine, self._store.project)
 
     def _model_for(self, feature: str) -> Callable[[], LanguageModel] | None:
@@ -284,7 +296,8 @@ class WiredRooms:
         """The model a chat names, on the same budget; without a name the configured one."""
         if setting is None:
             return self._model
-        return _governed(self._store, replace(self._settings, model=setting), self._writer.clock, None)
+        settings = replace(self._settings, model=setting)
+        return _governed(self._store, settings, self._writer.clock, None, self._origin)
 
     def _embed_waiting(self, embedder: Embedder, limit: int) -> None:
         from recollect.tend.vectors import follow
@@ -301,6 +314,7 @@ def _live_context(
     writer: Callable[[], LanguageModel] | None,
     changes: Changes | None,
     notes: tuple[str, ...],
+    origin: StoreOrigin,
 ) -> Callable[[], RetrievalContext]:
     """What recall works with, asked anew for each question: names, what agents were seen to do and the code graph
     join as soon as the store has any, whoever wrote them."""
@@ -337,7 +351,8 @@ def _live_context(
                 for join in [join for join, is_there in waiting.items() if is_there()]:
                     current = join(store, current)
                     del waiting[join]
-        return current
+        doubt = origin.doubt
+        return replace(current, notes=(*current.notes, foreign_notice(doubt))) if doubt else current
 
     return context
 
@@ -391,7 +406,68 @@ def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
     )
 
 
-def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageModel | None) -> Model | None:
+def _settle_origin(store: Store, file: Path | None, before: str | None) -> StoreOrigin:
+    """Whose the store is. Mark it as this person's when they have just made it, when it holds nothing yet, or when it
+    was theirs in the file that our own upgrade of it has just replaced."""
+    path = None if file is None else os.path.abspath(file)
+    origin = StoreOrigin(path, Meta(store.engine, FILE).get)
+    if path is None or store.engine.read_only or is_personal(path) or (before is not None and not origin.doubt):
+        return origin
+    if before is None or store.is_empty() or (before != identify_file(path) and origin.was_marked_in(before)):
+        mark_store(store, origin)
+    return origin
+
+
+@contextmanager
+def keep_mark(path: Path) -> Iterator[None]:
+    """Around putting another file in the place of a store: what was this person's stays theirs, if what comes was made
+    from that very file, or from an earlier one of theirs while this one can be seen to be theirs."""
+    before = identify_file(os.fspath(path)) if os.path.lexists(path) else ""
+    own = _is_own(path)
+    yield
+    store = open_store(path, Kinds(), create=False)
+    try:
+        origin = StoreOrigin(os.path.abspath(path), Meta(store.engine, FILE).get)
+        if origin.was_marked_in(before) or (own and origin.was_marked):
+            mark_store(store, origin)
+    finally:
+        store.close()
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        store = open_store(path, Kinds(), create=False, read_only=True)
+    except StoreError:  # damaged or gone: it cannot vouch for what takes its place
+        return False
+    try:
+        return not StoreOrigin(os.path.abspath(path), Meta(store.engine, FILE).get).doubt
+    finally:
+        store.close()
+
+
+def _withhold(
+    embedder: Embedder | None, reranker: Reranker | None, store: Store, origin: StoreOrigin
+) -> tuple[Embedder | None, Reranker | None]:
+    """Both, asked only while the store is this person's."""
+    if embedder is None and reranker is None:
+        return None, None
+    from recollect.models.withhold import PermittedEmbedder, PermittedReranker
+
+    permit = partial(_require_own, store, origin)
+    return (
+        None if embedder is None else PermittedEmbedder(embedder, permit, is_foreign=lambda: origin.is_foreign),
+        None if reranker is None else PermittedReranker(reranker, permit),
+    )
+
+
+def _require_own(store: Store, origin: StoreOrigin) -> None:
+    if doubt := origin.doubt:
+        raise StoreForeign(store.engine.location, doubt)
+
+
+def _governed(
+    store: Store, settings: Settings, clock: Clock, model: LanguageModel | None, origin: StoreOrigin
+) -> Model | None:
     """The language model that is configured, on its budget; for each feature and session one."""
     if model is None and settings.model == "none":
         return None
@@ -403,7 +479,7 @@ def _governed(store: Store, settings: Settings, clock: Clock, model: LanguageMod
     def governed(feature: str, session: str | None) -> LanguageModel:
         """Chosen when first needed: a setting that is wrong must not keep anyone from speaking."""
         inner = model or choose_model(settings.model, timeout=settings.model_timeout)
-        return Governed(inner, store.spend, caps, clock, feature, session)
+        return Governed(inner, store.spend, caps, clock, feature, session, partial(_require_own, store, origin))
 
     return governed
 

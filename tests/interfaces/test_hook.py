@@ -165,6 +165,7 @@ def test_a_memory_from_a_linked_worktree_is_found_by_its_project_path(project: P
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {project / '.git' / 'worktrees' / 'w'}")
+    (project / ".git" / "worktrees" / "w" / "gitdir").write_text(f"{tree / '.git'}\n")
     assert told("claude-code", read(tree))
 
 

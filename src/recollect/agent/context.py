@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recollect.agent.ingest import InjectionIngest
 from recollect.agent.methodology import Methodology
+from recollect.files.mark import StoreOrigin
 from recollect.observer.api import Observer
 from recollect.recall.reader import Reader
 from recollect.remember.writer import Writer
@@ -23,5 +24,6 @@ class AgentContext:
     injections: InjectionIngest  # what each session was told, brought into the store
     hook_reader: Callable[[], HookReader]  # the store read the lean way, as of now
     methodology: Methodology
+    origin: StoreOrigin  # of a foreign store nothing is told
     root: Path | None = None  # the project's directory, where there is one
     observer: Observer | None = None  # watches, foresees and learns

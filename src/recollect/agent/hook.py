@@ -22,6 +22,7 @@ from recollect.agent.injection import (
     render_block,
 )
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
+from recollect.files.mark import StoreOrigin, foreign_notice
 from recollect.files.project import FOLDER, STORE, find_root_path, user_folder
 from recollect.files.session_file import SessionFile
 
@@ -81,6 +82,7 @@ class Hook:
         self._steps_after_tool = steps_after_tool
         self._search = search
         self._arm = arm
+        self.notice = ""  # what the person, not the agent, should be told
 
     def take(self, event: HookEvent, *, answers: bool) -> tuple[str, list[str]]:
         """Take an event in, once: what the agent is told, and what went wrong on the way."""
@@ -116,6 +118,10 @@ class Hook:
         if moment is None:
             return ""
         reader = self._read(store, now=self._now)
+        if doubt := StoreOrigin(store, reader.file_meta).doubt:
+            if file.warn("foreign", ("foreign",), self._now):  # once a session
+                self.notice = foreign_notice(doubt)
+            return self._tell_personal(event, moment, file)
         if not moment.speaks(choose_arm(self._arm or reader.meta(ARM_META), event.session, reader.project)):
             return ""
         if not file.is_seeded:
@@ -125,13 +131,24 @@ class Hook:
         chosen = self._choose(event, selector, moment, file)
         if moment in (SYSTEM_PROMPT, FIRST_MESSAGE, PROMPT):
             chosen += self._choose_personal(event, moment, level, file)
-        chosen = _fit(chosen, moment, self._max_chars)
-        claimed = set(file.claim([memory.id for memory in chosen], moment.name, self._now)) if chosen else set()
-        text = render_block([memory for memory in chosen if memory.id in claimed], moment, nonce=self._nonce())
+        text = self._render(chosen, moment, file)
         if text or moment is not BEFORE or not event.calls or level == CAUTIOUS:
             return text
         # Nobody confirmed what follows, so careful projects are not told.
         return render_warning(foresee_failure(event.calls[0], reader, file, now=self._now), nonce=self._nonce())
+
+    def _tell_personal(self, event: HookEvent, moment: Moment, file: SessionFile) -> str:
+        """Nothing of a foreign store, not even how careful it wants to be; what the person taught for themselves."""
+        if moment not in (SYSTEM_PROMPT, FIRST_MESSAGE, PROMPT) or not moment.speaks(
+            choose_arm(self._arm, event.session, "")
+        ):
+            return ""
+        return self._render(self._choose_personal(event, moment, CAUTIOUS, file), moment, file)
+
+    def _render(self, chosen: Sequence[MemorySummary], moment: Moment, file: SessionFile) -> str:
+        chosen = _fit(chosen, moment, self._max_chars)
+        claimed = set(file.claim([memory.id for memory in chosen], moment.name, self._now)) if chosen else set()
+        return render_block([memory for memory in chosen if memory.id in claimed], moment, nonce=self._nonce())
 
     def _choose(
         self, event: HookEvent, selector: InjectionSelector, moment: Moment, file: SessionFile

@@ -38,6 +38,7 @@ from recollect.core.payloads import WorkState, parse_payload
 from recollect.core.records import WorkUnit
 from recollect.core.scope import Phase
 from recollect.core.summary import MemorySummary
+from recollect.files.mark import foreign_notice
 from recollect.files.session_file import SessionFile, SessionMemory
 from recollect.observer.events import Event, Outcome, Reasoning, SessionComplete, StepComplete, ToolCall, ToolResult
 from recollect.observer.features import FeatureState
@@ -163,6 +164,8 @@ class AgentSession:
     def step_limit(self, base: int, modules: Sequence[str] = ()) -> int:
         """How many steps to allow: `base`, scaled by how many such work really took. `base` when nothing is known."""
         try:
+            if self._context.origin.is_foreign:
+                return base
             reader = self._context.hook_reader()
             known = reader.about(modules, {"task_calibration"}, limit=20, facet="module") if modules else []
             sound = [summary for summary in known if not summary.tainted]
@@ -234,6 +237,9 @@ class AgentSession:
 
         def work() -> None:
             try:
+                if doubt := self._context.origin.doubt:
+                    self._note_once(foreign_notice(doubt))
+                    return
                 reader = self._context.hook_reader()
                 self._seed()
                 search = None if moment.interrupts else make_search(self._context, reader, phase=self.phase)
@@ -387,6 +393,10 @@ class AgentSession:
 
     def _note(self, what: str) -> None:
         self._notes.append(what)
+
+    def _note_once(self, what: str) -> None:
+        if what not in self._notes:
+            self._notes.append(what)
 
 
 def _parse_outcome(given: Outcome | str) -> Outcome:

@@ -379,6 +379,30 @@ class PluginBroken(RecollectError):
         )
 
 
+class StoreForeign(Refused):
+    """Something was to leave a store that its person has neither made nor adopted."""
+
+    code = "store-foreign"
+
+    def __init__(self, location: str, doubt: str) -> None:
+        super().__init__(
+            f"{location} is foreign ({doubt}), so nothing of it is sent to a model.",
+            hint="Look at it with `recollect list`, then run `recollect trust adopt`.",
+        )
+
+
+class NoStoreKey(Refused):
+    """The key that marks a person's stores cannot be read or made."""
+
+    code = "no-store-key"
+
+    def __init__(self, file: str) -> None:
+        super().__init__(
+            f"{file} cannot be used as the key that marks your stores.",
+            hint="It must be a file of 32 bytes that belongs to you and only you can read. Remove it to get a new one.",
+        )
+
+
 class NoModel(Refused):
     """Something that only a language model can do was asked for, and none is configured."""
 

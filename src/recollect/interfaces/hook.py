@@ -190,7 +190,10 @@ def answer(
         log(host, f"{name}: {trouble}")
     if event == "end":
         start_learning(find_root_path(taken.folder), environment)
-    return json.dumps(protocol.shape(name, text), ensure_ascii=True) if text else ""
+    answer = protocol.shape(name, text) if text else {}
+    if hook.notice and protocol.shape is _specific:  # such hosts show a message to the person
+        answer["systemMessage"] = f"Recollect: {hook.notice}"
+    return json.dumps(answer, ensure_ascii=True) if answer else ""
 
 
 def _payload(given: bytes) -> dict[str, Any] | None:

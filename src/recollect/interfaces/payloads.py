@@ -221,6 +221,7 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
     settings = load_settings(None if memory.path is None else memory.path.parent).settings
     return {
         "project": memory.project,
+        "foreign": memory.is_foreign,
         "notices": list(memory.notices),
         "memories": dict(status.memories),
         "sessions": dict(status.sessions),

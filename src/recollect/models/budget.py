@@ -63,6 +63,7 @@ class Governed:
     clock: Clock
     feature: str
     session: str | None = None
+    permit: Callable[[], object] = lambda: None  # raises when nothing may leave the store
 
     @property
     def model(self) -> str:
@@ -98,6 +99,7 @@ class Governed:
         )
 
     def _counted(self, sent: str, max_tokens: int, ask: Callable[[], Answer], *, rounds: int = 1) -> Answer:
+        self.permit()
         now = self.clock()
         self._rested(now)
         needed = (estimate(sent) + max_tokens) * rounds

@@ -148,5 +148,17 @@ class Store:
     def set_meta(self, name: str, value: str) -> None:
         self._meta.put(name, value)
 
+    _HOLDS = """
+        select exists (select 1 from memories) or exists (select 1 from log) or exists (select 1 from documents)
+            or exists (select 1 from sessions) or exists (select 1 from entities) or exists (select 1 from turns)
+            or exists (select 1 from code_nodes) or exists (select 1 from observed_sessions)
+            or exists (select 1 from meta where project <> '')
+    """
+
+    def is_empty(self) -> bool:
+        """Does it hold nothing at all, of any project?"""
+        row = self.engine.row(self._HOLDS)
+        return row is not None and not row[0]
+
     def close(self) -> None:
         self.engine.close()

@@ -14,7 +14,7 @@ from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import check_json, restored_json
 from recollect.tend.maintenance import restore_backup, salvage_store
-from recollect.wiring import kinds_of, locate
+from recollect.wiring import keep_mark, kinds_of, locate
 
 if TYPE_CHECKING:
     from recollect.core.chores import Done, Plan
@@ -48,8 +48,9 @@ def arguments_restore(parser: argparse.ArgumentParser) -> None:
 def run_restore(args: argparse.Namespace, console: Console) -> int:
     from recollect.config import Settings
 
-    named = None if args.backup is None else Path(args.backup)
-    restored = restore_backup(_store_file(args), named, kinds=kinds_of(Settings()))
+    path, named = _store_file(args), None if args.backup is None else Path(args.backup)
+    with keep_mark(path):
+        restored = restore_backup(path, named, kinds=kinds_of(Settings()))
     if console.json:
         console.value(restored_json(restored))
         return FINE
@@ -125,7 +126,8 @@ def run_repair(args: argparse.Namespace, console: Console) -> int:
         from recollect.config import Settings
 
         console.progress_done()
-        outcome = salvage_store(path, kinds_of(Settings()))
+        with keep_mark(path):
+            outcome = salvage_store(path, kinds_of(Settings()))
     _show_repair(outcome, console)
     return FOUND if outcome.lost else FINE
 

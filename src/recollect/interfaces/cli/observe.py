@@ -8,13 +8,26 @@ import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from recollect.agent.trust import LEVELS
-from recollect.core.errors import InvalidField
+from recollect.core.errors import InvalidField, NoStoreKey
+from recollect.core.query import Filter
+from recollect.core.scope import Source
 from recollect.core.text import counted, excerpt
 from recollect.files.learning_turn import LEARNING, MAX_SECONDS, LearningTurn
-from recollect.interfaces.cli.console import FINE, Console, open_from, read_json, require_person, speaks_as_person
+from recollect.files.mark import KEY
+from recollect.files.project import state_folder
+from recollect.interfaces.cli.console import (
+    FINE,
+    FOUND,
+    Console,
+    open_from,
+    read_json,
+    require_person,
+    speaks_as_person,
+)
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -22,6 +35,8 @@ if TYPE_CHECKING:
     from recollect.observer.replay import Replayed
     from recollect.observer.review import Waiting
 
+ADOPT = "adopt"
+_SAMPLE = 5  # memories that are shown of a store before it is adopted
 _SHOWN = 30  # memories that are spelled out
 _SKIPPED = 10  # files
 _WIDTH = 28  # characters of the progress bar
@@ -347,10 +362,16 @@ def _show_failures(patterns: list[Pattern], console: Console) -> int:
 
 
 def arguments_trust(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("level", nargs="?", choices=LEVELS, help="choose this one; the record starts anew with it")
+    parser.add_argument(
+        "level", nargs="?", choices=(*LEVELS, ADOPT), metavar="LEVEL",
+        help=f"choose {', '.join(LEVELS)}; the record starts anew with it. `adopt` takes a store that came from "
+        "elsewhere as yours, after showing what is in it",
+    )  # fmt: skip
 
 
 def run_trust(args: argparse.Namespace, console: Console) -> int:
+    if args.level == ADOPT:
+        return _adopt(args, console)
     with open_from(args, create=False) as memory:
         trust = memory.trust(args.level)
     seen = trust.record
@@ -371,6 +392,45 @@ def run_trust(args: argparse.Namespace, console: Console) -> int:
             f"{seen.flagged} were flagged in the last session: `recollect trust {trust.offered}` tells agents less."
         )
     return FINE
+
+
+def _adopt(args: argparse.Namespace, console: Console) -> int:
+    """Show what a foreign store holds and would tell, ask, and mark it as this person's."""
+    require_person(args, "adopt a store")
+    with open_from(args) as memory:
+        if not memory.is_foreign:
+            if console.json:
+                console.value({"adopted": False, "foreign": False})
+            else:
+                console.line("It is yours already.")
+            return FINE
+        sources = {str(source): memory.count(Filter(sources=frozenset({source}))) for source in Source}
+        sources = {name: count for name, count in sources.items() if count}
+        leading = [*memory.list(Filter(pinned=True), limit=_SAMPLE).memories, *memory.list(limit=_SAMPLE).memories]
+        sample = list({known.id: known for known in leading}.values())[:_SAMPLE]
+        if not console.json:
+            console.line(f"{memory.path} holds {_join(sources) or 'no memories'}. Agents would be told, for example:")
+            for known in sample:
+                console.line(f"  {known.kind} ({known.source}): {excerpt(known.content, 160)}")
+            if not args.as_person and not _agrees():
+                console.line("Nothing was changed.")
+                return FOUND
+        if not memory.adopt():
+            raise NoStoreKey(os.path.join(state_folder(), KEY))
+    if console.json:
+        told = [{"id": known.id, "source": str(known.source), "content": known.content} for known in sample]
+        console.value({"adopted": True, "foreign": False, "sources": sources, "sample": told})
+    else:
+        console.line(f"Adopted. Agents are told at the level {LEVELS[0]}; `recollect trust LEVEL` chooses another.")
+    return FINE
+
+
+def _agrees() -> bool:
+    return input("Is this yours, and do you trust it? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _join(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
 
 def _describe_level(level: str) -> str:

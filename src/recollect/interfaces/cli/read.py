@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Hit
@@ -46,6 +47,7 @@ def run_recall(args: argparse.Namespace, console: Console) -> int:
             around=args.around,
             track=not args.no_track,
         )
+        said = memory.notices
     if console.json:
         console.value(briefing_json(briefing))
         return FINE
@@ -53,7 +55,7 @@ def run_recall(args: argparse.Namespace, console: Console) -> int:
         _show_hit(console, number, hit, explain=args.explain)
     if not briefing.hits:
         console.line("Nothing remembered about that.")
-    _show_notes(console, briefing)
+    _show_notes(console, briefing, said=said)
     return FINE
 
 
@@ -71,11 +73,12 @@ def run_brief(args: argparse.Namespace, console: Console) -> int:
         briefing = memory.brief(
             task, phase=args.phase, files=args.file, budget=args.budget, filter=filter, track=not args.no_track
         )
+        said = memory.notices
     if console.json:
         console.value(briefing_json(briefing))
     else:
         console.line(briefing.text.rstrip("\n") or "Nothing remembered about that.")
-        _show_notes(console, briefing)
+        _show_notes(console, briefing, said=said)
     return FINE
 
 
@@ -181,9 +184,11 @@ def _show_hit(console: Console, number: int, hit: Hit, *, explain: bool) -> None
         console.line("   " + "  ".join(f"{name} {value:.3f}" for name, value in sorted(hit.factors.items())))
 
 
-def _show_notes(console: Console, briefing: Briefing) -> None:
+def _show_notes(console: Console, briefing: Briefing, *, said: Sequence[str]) -> None:
+    """What went otherwise than it should, but for what was `said` when the store was opened."""
     for note in briefing.notes:
-        console.note(f"  ! {note}")
+        if note not in said:
+            console.note(f"  ! {note}")
 
 
 def _show_entry(console: Console, entry: Entry) -> None:

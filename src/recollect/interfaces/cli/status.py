@@ -173,6 +173,7 @@ def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str])
     store = memory.maintenance.facts()
     facts["project"] = memory.project
     worries += memory.notices
+    facts["origin"] = "foreign" if memory.is_foreign else "yours"
     facts["schema"] = store.schema
     facts["memories"] = _join_counts(store.memories)
     if store.model is not None:

@@ -90,6 +90,8 @@ def add_resources(server: MCPServer[None], handle: MemoryHandle) -> None:
     def briefing() -> str:
         with _telling(_as_resource):
             opened = handle.open()
+            if opened.is_foreign:  # nobody asked for anything of it
+                return "\n".join(opened.notices)
             return _shown(opened, _standing(opened), none="Nothing is remembered yet.")
 
     @server.resource(
@@ -100,7 +102,10 @@ def add_resources(server: MCPServer[None], handle: MemoryHandle) -> None:
     )
     def modules() -> str:
         with _telling(_as_resource):
-            return json.dumps(map_json(handle.open().code.map()), ensure_ascii=False)
+            opened = handle.open()
+            if opened.is_foreign:
+                return json.dumps({"notices": opened.notices}, ensure_ascii=False)
+            return json.dumps(map_json(opened.code.map()), ensure_ascii=False)
 
 
 def add_prompts(server: MCPServer[None], handle: MemoryHandle) -> None:

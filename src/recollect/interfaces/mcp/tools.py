@@ -122,7 +122,8 @@ class Tools:
         """One memory, whole."""
         memory = self._handle.open()
         found = memory.reader.get(id, user=None)
-        return tool_result(memory_json(found), text=fenced([as_hit(found, memory.confidence(found))], none=""))
+        notes = memory.notices if memory.is_foreign else ()
+        return tool_result(memory_json(found), text=fenced([as_hit(found, memory.confidence(found))], notes, none=""))
 
     def update(
         self,

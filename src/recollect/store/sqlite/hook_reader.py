@@ -72,6 +72,10 @@ class HookReader:
         """A fact about the project; a damaged one is an error."""
         return self._fact(self.project, name)
 
+    def file_meta(self, name: str) -> str | None:
+        """A fact about the whole file; a damaged one is an error."""
+        return self._fact("", name)
+
     def _fact(self, project: str, name: str) -> str | None:
         found = self._rows(self._META, {"project": project, "name": name})
         if not found:
