@@ -104,7 +104,7 @@ def _find_change(given: str, base: Path) -> tuple[Path, Path]:
     """The directory of a change and the directory whose `specs/` it changes."""
     tried = [Path(given), base / given, *(base / home / "changes" / given for home in _SPEC_HOMES)]
     for folder in tried:
-        if (folder / "specs").is_dir():
+        if os.path.isdir(folder / "specs"):  # False, not an error, for a name no file can have
             resolved = Path(os.path.realpath(folder))
             home = next((one.parent for one in resolved.parents if one.name == "changes"), resolved.parent)
             return resolved, home
