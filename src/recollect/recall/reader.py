@@ -29,13 +29,14 @@ from recollect.core.ports import (
 from recollect.core.query import ANY_USER, MODES, Briefing, Candidate, Filter, Order, Page, Query, QueryType, Reading
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN
-from recollect.core.text import fingerprint
+from recollect.core.text import counted, fingerprint
 from recollect.core.tokens import ESTIMATE
 from recollect.recall.context_window import add_neighbours, read_windows, weigh_terms
 from recollect.recall.evidence import newest_first, weigh
 from recollect.recall.expand import AnswerWriter, Expansion, Meaning, expand, is_weak
 from recollect.recall.gather import fuse, gather_by_mode, hydrate
 from recollect.recall.pack import pack
+from recollect.recall.precedence import put_people_first
 from recollect.recall.question import read, read_cues
 from recollect.recall.recipes import (
     CUES_MAX_CHARS,
@@ -127,6 +128,7 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
     when little was found, then fuse, hydrate and weigh once more. boost: neighbours of the best files move up.
     add_co_changed: troubles of files that change together join. drop_ended: what no longer holds goes. score: relevance
     meets what is known of a memory. lower_stale: what the source has moved past sinks. rerank: a model reads the best.
+    put_people_first: what people stand behind goes before what agents say about the same.
     """
     recipe, store = context.recipe, context.store
     query, notes = _narrow(query, store)
@@ -154,8 +156,11 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
     reranked, trouble = rerank(
         checked, context.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline
     )
+    ordered, repeats = put_people_first(reranked, question=query.text)
     noted = [*context.notes, *notes, *gathered.notes, *damaged, *expansion.notes, *([trouble] if trouble else [])]
-    return Ranking(reranked, reading.type, tuple(noted))
+    if repeats:
+        noted.append(f"{counted(repeats, 'near repeat')} of what agents say left out")
+    return Ranking(ordered, reading.type, tuple(noted))
 
 
 def _narrow(query: Query, store: Store) -> tuple[Query, tuple[str, ...]]:

@@ -62,7 +62,7 @@ class Command:
             return self.act(project)
         ids = json.loads((project.parent / _IDS).read_text())
         words = [ids[int(word[1:])] if word[:1] == "@" else word for word in self.words]
-        return cli.main(words)
+        return cli.main(["--as-person", *words])
 
 
 # --- the project ------------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def warm_up(model: int) -> None:
 
 
 def _main(*words: str) -> None:
-    code = cli.main([*words])
+    code = cli.main(["--as-person", *words])
     assert code == 0, (words, code)
 
 
