@@ -25,6 +25,7 @@ from recollect.dialogue.people import describe_entity
 from recollect.remember.forget import redact_stored
 from recollect.remember.passages import DocumentChunks, drop_passages, replace_passages
 from recollect.remember.replay import rebuild
+from recollect.store.check import check
 from recollect.store.open import open_store
 from recollect.store.store import Store
 
@@ -169,6 +170,7 @@ def test_replaying_the_log_gives_the_same_rows(steps: list[tuple[str, int, int, 
         assert memory.store.log.verify() == []
         fresh = open_store(None, Kinds(), project="p")
         rebuild(memory.store, fresh)
+        assert check(memory.store, quick=True).findings == []
         assert rows(fresh) == rows(memory.store)
         fresh.close()
 

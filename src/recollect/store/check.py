@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from recollect.core.errors import MemoryClosed, RecollectError, StoreDamaged
 from recollect.store.memories import facets
 from recollect.store.meta import FILE, Meta
+from recollect.store.proof import differences, prove
 from recollect.store.store import Store
 
 Progress = Callable[[str, int], None]
@@ -99,7 +100,11 @@ def _documents(store: Store, report: CheckReport, progress: Progress) -> None:
 
 
 def _log(store: Store, report: CheckReport, progress: Progress) -> None:
-    report.findings += [Finding("log", fault) for fault in store.log.verify()]
+    with store.engine.read():  # of one moment, while others write
+        report.findings += [Finding("log", fault) for fault in store.log.verify()]
+        proof = prove(store.engine)
+        report.findings += [Finding("log", fault) for fault in proof.faults]
+        report.findings += [Finding(area, problem) for area, problem in differences(store.engine, proof)]
 
 
 def _entities(store: Store, report: CheckReport, progress: Progress) -> None:

@@ -15,10 +15,10 @@ from recollect.store.codec import from_ms, to_ms
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Engine, Row
 
-_NAMES = (
+COLUMNS = (
     "number, replica, project, act, stamp, at, actor, door, action, about, subject, body, digest, undoes, hash"
 )  # fmt: skip
-_MARKS = ", ".join("?" for _ in _NAMES.split(","))
+_MARKS = ", ".join("?" for _ in COLUMNS.split(","))
 _PAGE = 1000
 _QUIET = ", ".join(f"'{action}'" for action in QUIET)
 # As `Entry.is_shown` says.
@@ -45,7 +45,7 @@ class Log:
 
     _HEAD = "select number, replica, stamp, hash from log order by number desc limit 1"
     _HEAD_OF = "select hash from log where replica = :replica order by number desc limit 1"
-    _APPEND = f"insert into log ({_NAMES}) values ({_MARKS})"
+    _APPEND = f"insert into log ({COLUMNS}) values ({_MARKS})"
 
     def append(
         self,
@@ -63,7 +63,7 @@ class Log:
         replica = self._replica
         number, last, stamp, previous = self._engine.row(self._HEAD) or (0, replica, 0, GENESIS)
         if last not in (replica, OLD_REPLICA):  # another copy's entries came in between: ours follow our own
-            row = self._engine.row(self._HEAD_OF, {"replica": replica})
+            row = self._head_of(replica) or self._head_of(OLD_REPLICA)
             previous = row[0] if row else GENESIS
         ms, rows = to_ms(at), []
         for change in changes:
@@ -77,22 +77,25 @@ class Log:
         self._engine.execute_many(self._APPEND, rows)
         self._meta.put(ANCHOR, f"{number}:{previous}")
 
+    def _head_of(self, replica: str) -> Row | None:
+        return self._engine.row(self._HEAD_OF, {"replica": replica})
+
     # --- reading --------------------------------------------------------------------------------------------------
 
-    _OF = f"select {_NAMES} from log where project = :project and subject = :subject and {_SHOWN} order by number"
+    _OF = f"select {COLUMNS} from log where project = :project and subject = :subject and {_SHOWN} order by number"
 
     def of(self, memory: str) -> list[Entry]:
         """All that happened to one memory, oldest first."""
         return [_entry(row) for row in self._engine.rows(self._OF, {"subject": memory, "project": self._project})]
 
-    _RECENT = f"select {_NAMES} from log where project = :project and {_SHOWN} order by number desc limit :limit"
+    _RECENT = f"select {COLUMNS} from log where project = :project and {_SHOWN} order by number desc limit :limit"
 
     def recent(self, limit: int) -> list[Entry]:
         """The last entries, newest first."""
         return [_entry(row) for row in self._engine.rows(self._RECENT, {"limit": limit, "project": self._project})]
 
     _DOING = f"""
-        select {_NAMES} from log where project = :project and action = :action and {_SHOWN}
+        select {COLUMNS} from log where project = :project and action = :action and {_SHOWN}
          order by number desc limit :limit
     """
 
@@ -101,7 +104,7 @@ class Log:
         asked = {"project": self._project, "action": action, "limit": limit}
         return [_entry(row) for row in self._engine.rows(self._DOING, asked)]
 
-    _AFTER = f"select {_NAMES} from log where number > :after order by number limit {_PAGE}"
+    _AFTER = f"select {COLUMNS} from log where number > :after order by number limit {_PAGE}"
 
     def replayable(self) -> Iterator[Entry]:
         """Every entry that replaying needs, in order: those from before there were replicas tell too little, and a
@@ -120,7 +123,7 @@ class Log:
            and {which}
          order by number desc limit 1
     """
-    _ACT = f"select {_NAMES} from log where act = :act order by number"
+    _ACT = f"select {COLUMNS} from log where act = :act order by number"
 
     def last_act(self, *, actor: str | None = None, subject: str | None = None) -> list[Entry]:
         """The entries of the last act in this project that can be undone and was not, oldest first: of one actor, or
@@ -170,7 +173,9 @@ class Log:
                 break
             expected = rows[-1][0]
         anchored = self._meta.get(ANCHOR)
-        if anchored is not None and anchored != f"{expected}:{last}":
+        if anchored is None and heads.keys() - {OLD_REPLICA}:
+            faults.append("the anchor that says where the log ends is missing")
+        elif anchored is not None and anchored != f"{expected}:{last}":
             faults.append(f"the log ends at entry {expected}, but its anchor names {anchored.split(':')[0]}")
         return faults
 

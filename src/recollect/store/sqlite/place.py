@@ -40,7 +40,7 @@ def look_safely(path: str | Path) -> os.stat_result | None:
 
 def require_plain(path: str | Path, found: os.stat_result) -> None:
     if stat.S_ISLNK(found.st_mode):
-        raise UnsafeFile(str(path), "a symbolic link", hint="Put the file itself there, or name the real one.")
+        raise UnsafeFile(str(path), "a symbolic link", hint="Remove the link. If it is your store, put the file itself there.")
     if not stat.S_ISREG(found.st_mode):
         what = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
         raise UnsafeFile(str(path), what, hint="Remove it, or name another file.")

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from recollect.core.digest import checksum, row_checksum
 from recollect.core.errors import BackupFailed, RecollectError, StoreError, StoreMissing
 from recollect.core.fields import COLUMNS, FIELDS
+from recollect.core.ids import whole_ms
 from recollect.core.kinds import Kinds
 from recollect.store.codec import from_row
 from recollect.store.erasures import LOG_COLUMNS, TOMBSTONE_COLUMNS, Erasures, gather_erasures
@@ -22,6 +24,7 @@ from recollect.store.migrate import every_step, migrate
 from recollect.store.observed import IN_ORDER as OBSERVED_IN_ORDER
 from recollect.store.observed import TABLES as OBSERVED
 from recollect.store.port import Row
+from recollect.store.relog import put_log_in_order
 from recollect.store.sqlite import frames, leaves
 from recollect.store.sqlite.backup import verify
 from recollect.store.sqlite.engine import TIMEOUT, SqliteEngine
@@ -106,7 +109,9 @@ def _carry(path: Path, work: Path, fresh: SqliteEngine, kinds: Kinds) -> tuple[i
         buried = _carry_tombstones(fresh, erasures)
     finally:
         damaged.close()
-    rebuild(Store(fresh, kinds))
+    store = Store(fresh, kinds)
+    rebuild(store)
+    put_log_in_order(store, whole_ms(datetime.now(UTC)))
     fresh.checkpoint()
     return carried, lost, buried
 
