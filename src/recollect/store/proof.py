@@ -45,7 +45,7 @@ class Proof:
         before, after, replay = told.get("before"), told.get("after"), told.get("replay") or {}
         if about == "memory":
             if after is None:
-                self._drop(subject)
+                self.drop(subject)
             elif before is None:
                 self.memories[subject] = state_of(int(after.get("revision", 1)), after.get("content", ""))
             elif subject in self.memories:
@@ -54,7 +54,7 @@ class Proof:
                 self.memories[subject] = (int(replay.get("revision", revision)), now)
         elif about == "passages":
             for id in replay.get("drop", ()):
-                self._drop(id)
+                self.drop(id)
             for id, fields in replay.get("set", {}).items():
                 if id in self.memories:
                     revision, words = self.memories[id]
@@ -80,7 +80,8 @@ class Proof:
         for subject, number in list(self.emptied.items())[:5]:
             self.faults.append(f"what entry {number} says of {subject} was emptied, and nothing forgot it")
 
-    def _drop(self, id: str) -> None:
+    def drop(self, id: str) -> None:
+        """Take a memory away with its links."""
         self.memories.pop(id, None)
         self.links -= self._ends.pop(id, set())
 

@@ -28,6 +28,7 @@ _ADD = f"insert into log ({COLUMNS}) values ({', '.join('?' for _ in COLUMNS.spl
 _TOMBSTONES = "select project, fingerprint, reason, at from tombstones"
 _ENTITIES = "select project, id from entities"
 _LINKS = "select distinct project, source from links"
+_UNLINK = "delete from links where source = :id or (target = :id and is_file = 0)"
 _ACTOR = "salvage"
 _LOST = "it could not be read when the store was salvaged"
 _KINDS = (int, str, str, str, int, int, str, str, str, str)  # of the columns that are never null
@@ -65,6 +66,8 @@ def _untold(store: Store, proof: Proof) -> Iterator[tuple[str, Change]]:
             if proof.memories.get(memory.id) != state_of(memory.revision, memory.content) or memory.id in proof.emptied:
                 yield memory.project, Change("salvage", memory.id, after=whole(memory))
     for id in sorted((proof.memories.keys() | proof.emptied.keys()) - found):
+        proof.drop(id)
+        engine.execute(_UNLINK, {"id": id})
         yield store.project, Change("salvage", id, _LOST)
     links: set[LinkKey] = set()
     for project, source in engine.rows(_LINKS):

@@ -603,15 +603,17 @@ class SqliteEngine:
         if self._file is None:
             return
         found = look(self._name)
+        if self._path is not None and self._lock is not None and self._lock.has_note:
+            finish(self._path, self._lock)  # somebody died on the way to putting a new file here
+            found = look(self._name)
         if found is None or file_identity(found) != self._file or found.st_nlink != 1:
-            if self._path is not None and self._lock is not None:
-                finish(self._path, self._lock)  # somebody died on the way
             self._follow(self._writer or (self._readers[-1] if self._readers else None))
             return
         if found.st_size < self._size:
             self._require_whole()
         writer = self._writer
-        if writer is not None and writer.log is not None and writer.log != self._log_files():
+        is_ours = writer is not None and writer.file == self._file  # or a reader has followed, and it is left next
+        if writer is not None and is_ours and writer.log is not None and writer.log != self._log_files():
             self._leave_lost_log(writer, found)
         self._size, self._changed_at = found.st_size, found.st_mtime_ns
 

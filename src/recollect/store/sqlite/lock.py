@@ -33,6 +33,7 @@ class FairLock:
         self._path = path
         self._timeout = timeout
         self._fd: int | None = None
+        self.has_note = False  # was there one when the lock was taken?
 
     def acquire(self) -> None:
         """Take the lock that the name stands for now: one whose file was removed holds nobody off."""
@@ -42,8 +43,9 @@ class FairLock:
             self._fd = fd
             if not _take(fd, wait=False):
                 self._queue(fd)
-            found = look(self._path)
-            if found is not None and file_identity(found) == file_identity(os.fstat(fd)):
+            here, found = os.fstat(fd), look(self._path)
+            if found is not None and file_identity(found) == file_identity(here):
+                self.has_note = here.st_size > 0
                 return
             self.close()
             if monotonic() > end:

@@ -15,6 +15,7 @@ from recollect.core.errors import StoreFull, StoreReadOnly, UnsafeFile
 
 Identity: TypeAlias = tuple[int, int]  # device and inode
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_LINK = "Remove the link. If it is your store, put the file itself there."
 _FULL = frozenset({28, 122})  # ENOSPC, EDQUOT
 
 
@@ -28,6 +29,8 @@ def look(path: str | Path) -> os.stat_result | None:
         return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except PermissionError:
+        raise StoreReadOnly(str(path)) from None
 
 
 def look_safely(path: str | Path) -> os.stat_result | None:
@@ -40,7 +43,9 @@ def look_safely(path: str | Path) -> os.stat_result | None:
 
 def require_plain(path: str | Path, found: os.stat_result) -> None:
     if stat.S_ISLNK(found.st_mode):
-        raise UnsafeFile(str(path), "a symbolic link", hint="Remove the link. If it is your store, put the file itself there.")
+        raise UnsafeFile(
+            str(path), "a symbolic link", hint="Remove the link. If it is your store, put the file itself there."
+        )
     if not stat.S_ISREG(found.st_mode):
         what = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
         raise UnsafeFile(str(path), what, hint="Remove it, or name another file.")
