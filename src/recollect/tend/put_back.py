@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.core.doors import TEND
+from recollect.core.doors import PYTHON
 from recollect.core.errors import NewerSchema
 from recollect.core.ids import new_id, whole_ms
 from recollect.core.kinds import Kinds
@@ -152,5 +152,6 @@ def _bury(engine: SqliteEngine, kinds: Kinds, erasures: Erasures, act: ActContex
 
 
 def _act() -> ActContext:
+    """It repeats what passed the doors before, and only takes away, so it may do so to a person's memories too."""
     at = whole_ms(datetime.now(UTC))
-    return ActContext(_ACTOR, at, new_id("act", at), TEND, "done again after a backup was put back")
+    return ActContext(_ACTOR, at, new_id("act", at), PYTHON, "done again after a backup was put back")
