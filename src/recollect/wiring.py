@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from recollect.app import Recollect, mark_store
 from recollect.config import LoadedSettings, Settings, load_settings
 from recollect.core.doors import CHAT, CODE, CONSOLIDATION, DOCUMENTS, HOOK, OBSERVER, PYTHON, find_door
-from recollect.core.errors import StoreError, StoreForeign, UnknownChoice
+from recollect.core.errors import StoreError, StoreForeign, UnknownChoice, UnsafeFile
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
 from recollect.files.mark import StoreOrigin, foreign_notice, identify_file, is_personal
+from recollect.files.plain import require_own_folder
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.reader import Reader, RetrievalContext
@@ -76,6 +77,8 @@ def open(
     """
     came_in_by = find_door(door)
     file = locate(path)
+    if file is not None and file.parent.name == FOLDER and os.path.lexists(file.parent):
+        _require_own_folder(file.parent)
     loaded = load_settings(None if file is None else file.parent) if settings is None else LoadedSettings(settings)
     chosen = loaded.settings
     if chosen.recipe not in RECIPES:
@@ -404,6 +407,15 @@ def _see_code(store: Store, context: RetrievalContext) -> RetrievalContext:
         anchors=CodeAnchors(store.graph),
         volatility=CodeVolatility(store.graph),
     )
+
+
+def _require_own_folder(folder: Path) -> None:
+    """A project's folder of memories is really there: a link would lead to another project's."""
+    try:
+        require_own_folder(os.fspath(folder))
+    except OSError:
+        what = "a symbolic link" if folder.is_symlink() else "no folder of yours"
+        raise UnsafeFile(str(folder), what, hint="Remove it, or name the real store with `--store`.") from None
 
 
 def _settle_origin(store: Store, file: Path | None, before: str | None) -> StoreOrigin:

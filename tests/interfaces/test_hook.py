@@ -479,7 +479,7 @@ def test_a_session_that_is_resumed_after_its_file_went_still_knows_what_it_was_t
     assert told("claude-code", read(project, id="later")) == ""
 
 
-def test_files_of_an_earlier_release_are_learnt_from_or_left_and_never_an_error(project: Path) -> None:
+def test_files_of_an_earlier_release_are_not_learnt_from_and_never_an_error(project: Path) -> None:
     spool = project / ".recollect" / "spool"
     spool.mkdir()
     end = {"hook_event_name": "SessionEnd", "session_id": "old", "cwd": str(project)}
@@ -490,9 +490,8 @@ def test_files_of_an_earlier_release_are_learnt_from_or_left_and_never_an_error(
     assert told("claude-code", read(project))
     with recollect.open(project) as memory:
         assert memory.observer.drain().skipped == {}
-        assert [session.id for session in memory.observer.sessions()] == ["old"]
-        assert not list(spool.glob("*.jsonl"))
-        assert len(list(spool.iterdir())) == 3
+        assert [session.id for session in memory.observer.sessions()] == []  # it may have come with a clone
+        assert len(list(spool.iterdir())) == 4
     with recollect.open(project, clock=lambda: datetime.now(UTC) + timedelta(days=15)) as memory:
         memory.observer.drain()
     assert list(spool.iterdir()) == []

@@ -23,6 +23,7 @@ from recollect.agent.injection import (
 )
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
 from recollect.files.mark import StoreOrigin, foreign_notice
+from recollect.files.plain import require_own_folder
 from recollect.files.project import FOLDER, STORE, find_root_path, user_folder
 from recollect.files.session_file import SessionFile
 
@@ -92,6 +93,7 @@ class Hook:
             return "", ["the event names no session"]
         if not os.path.exists(store):
             return "", [f"no store for {event.folder}"]
+        require_own_folder(folder)  # a link would lead to another project's
         file = SessionFile.of(folder, event.session, host=event.host)
         if not file.take_event(event.key, event.event, self._now, named=event.is_named):
             return "", []

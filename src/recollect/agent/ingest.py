@@ -26,7 +26,7 @@ from recollect.agent.trust import (
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.errors import PersonOnly, UnknownChoice
 from recollect.core.ids import MemoryId
-from recollect.files.session_file import FOLDER, SessionFile, session_files
+from recollect.files.session_file import SessionFile, session_files, spool_folder
 from recollect.remember.writer import Writer
 from recollect.store.codec import from_ms
 from recollect.store.injections import Injections, Told
@@ -68,8 +68,9 @@ class InjectionIngest:
                 continue
             finally:
                 file.close()
-        if files is None:
-            _remove_old(Path(self.folder) / FOLDER, now)
+        spool = spool_folder(self.folder)
+        if files is None and spool is not None:
+            _remove_old(Path(spool), now)
         self._advance(now)
         return brought
 
@@ -153,8 +154,8 @@ class InjectionIngest:
 
 def _remove_old(spool: Path, now: datetime) -> None:
     """What an earlier release kept of sessions goes when they can no longer be resumed."""
-    for path in spool.iterdir() if spool.is_dir() else ():
-        if path.suffix in _OLD_ENDINGS and now - datetime.fromtimestamp(path.stat().st_mtime, UTC) > KEPT:
+    for path in spool.iterdir():
+        if path.suffix in _OLD_ENDINGS and now - datetime.fromtimestamp(path.lstat().st_mtime, UTC) > KEPT:
             path.unlink(missing_ok=True)
 
 

@@ -89,8 +89,13 @@ class StoreOrigin:
         return bool(identity) and seal == self._seal(key, identity)
 
     def _seal(self, key: bytes, identity: str) -> str:
-        told = (_FORM, self._fact("replica") or "", self._fact("project") or "", identity)
-        return str(blake2b("\x1f".join(told).encode("utf-8", "surrogatepass"), key=key, digest_size=16).hexdigest())
+        return seal(key, _FORM, self._fact("replica") or "", self._fact("project") or "", identity)
+
+
+def seal(key: bytes, *told: str) -> str:
+    """What only the owner of the key can say of some texts."""
+    whole = "\x1f".join(told).encode("utf-8", "surrogatepass")
+    return str(blake2b(whole, key=key, digest_size=16).hexdigest())
 
 
 def is_personal(path: str) -> bool:

@@ -67,6 +67,20 @@ def open_beneath(root: str, relative: str) -> int | None:
         return None
 
 
+def open_in_own_folder(path: str, flags: int = os.O_RDONLY) -> int:
+    """The same as `open_plain` for a file in a folder of ours: that is no link either, and belongs to this person."""
+    folder, name = os.path.split(path)
+    if not _BY_FOLDER:
+        require_own_folder(folder)
+        return open_plain(path, flags)
+    at = os.open(folder, os.O_RDONLY | _FOLDER)
+    try:
+        _require_owner(folder, os.fstat(at))
+        return open_plain(name, flags, folder=at)
+    finally:
+        os.close(at)
+
+
 def is_inside(root: str, relative: str) -> bool:
     """Does a relative path stay below `root`, by its name and by every link on the way? What is not there yet does."""
     if os.path.isabs(relative) or relative.startswith("~") or "\0" in relative or len(relative) > _MAX_PATH:
@@ -95,7 +109,14 @@ def require_own_folder(path: str) -> None:
     state = os.lstat(path)
     if not stat.S_ISDIR(state.st_mode) or is_junction(path):
         raise OSError(f"{path} is not a plain folder")
-    if hasattr(os, "geteuid") and state.st_uid not in (os.geteuid(), 0):
+    _require_owner(path, state)
+
+
+def _require_owner(path: str, state: os.stat_result) -> None:
+    """Whoever owns the folder around it could put any there; nobody else may."""
+    if not hasattr(os, "geteuid") or state.st_uid in (os.geteuid(), 0):
+        return
+    if state.st_uid != os.stat(os.path.dirname(path) or ".").st_uid:
         raise OSError(f"{path} belongs to another user")
 
 

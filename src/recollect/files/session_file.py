@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import time
 
 from recollect.core.digest import short_digest
 from recollect.core.file_lock import free_lock, take_lock
+from recollect.files.mark import make_key, read_key, seal
+from recollect.files.plain import make_own_folder, open_in_own_folder, require_own_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ _REPEATED_MS = 3_000  # within which the same nameless event is the same event
 _LOCK_TIMEOUT = 0.15  # seconds to wait for another hook of the session: more would delay the host
 _MAX_BYTES = 64_000_000  # of one session's events
 _EVENT_VERSION = 1
-# Never through a link, never waiting for a pipe; and Windows would change line ends.
-_OPENING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FORM = "recollect session 1"  # part of what is sealed
 
 Told = tuple[str, str, int]  # memory, at which moment, when in milliseconds since 1970
 
@@ -205,6 +205,20 @@ class SessionFile:
         return str(self._opening().get("host") or "")
 
     @property
+    def is_sealed(self) -> bool:
+        """Was it made here, by this person's hooks and sessions? One that came with a clone was not, nor a copy."""
+        try:
+            opening = self._opening()
+        except OSError:  # a link, a second name, no right to read it
+            return False
+        return bool(opening) and opening.get("seal") == self._seal(str(opening.get("session")))
+
+    def _seal(self, session: str, *, make: bool = False) -> str:
+        """What only this person can write into this file; nothing where no key can be had."""
+        key = read_key() or (make_key() if make else None)
+        return "" if key is None else seal(key, _FORM, session, str(os.fstat(self._handle).st_ino))
+
+    @property
     def is_ingested(self) -> bool:
         """Is all that it says of the session in the store?"""
         return self._opened() and 0 < self._header["ingested"] >= self._header["told_end"]
@@ -271,7 +285,7 @@ class SessionFile:
     def _opened(self) -> bool:
         """Open it for reading if it is there."""
         if self._handle < 0 and os.path.exists(self.path):
-            self._handle = _open_plain(self.path, os.O_RDWR)
+            self._handle = open_in_own_folder(self.path, os.O_RDWR)
             if not self._load():
                 self.close()
         return self._handle >= 0
@@ -304,7 +318,9 @@ class SessionFile:
         self._write(0, _MAGIC)
         for name in _NUMBERS:
             self._set(name, {"began": at, "generation": 1, "followed": _LOST if head or lost else 0}.get(name, 0))
-        self._append({"session": self._session[:400], "host": self._host, "at": at})
+        session = self._session[:400]
+        told = {"session": session, "host": self._host, "at": at}
+        self._append({**told, "seal": self._seal(session, make=True)})
 
     def _set(self, name: str, value: int) -> None:
         self._header[name] = value
@@ -333,7 +349,7 @@ class SessionFile:
         return size + len(line)
 
     def _lines(self, start: int) -> Iterator[str]:
-        with os.fdopen(_open_plain(self.path, os.O_RDONLY), "rb") as file:
+        with os.fdopen(open_in_own_folder(self.path), "rb") as file:
             file.seek(max(start, _LINES))
             for line in file:
                 if line.endswith(b"\n"):
@@ -364,8 +380,8 @@ class _Locked:
         file, lost = self._file, False
         while True:
             if file._handle < 0:
-                os.makedirs(os.path.dirname(file.path), mode=0o700, exist_ok=True)
-                file._handle = _open_plain(file.path, os.O_RDWR | os.O_CREAT)
+                make_own_folder(os.path.dirname(file.path))
+                file._handle = open_in_own_folder(file.path, os.O_RDWR | os.O_CREAT)
             try:
                 _lock(file._handle)
                 state = os.fstat(file._handle)
@@ -431,23 +447,23 @@ class SessionMemory:
 
 
 def session_files(folder: str) -> list[SessionFile]:
-    """The files of all sessions of the store in `folder`, in the order of their names."""
-    spool = os.path.join(folder, FOLDER)
-    if not os.path.isdir(spool):
+    """The files of all sessions of the store in `folder` that were made here, in the order of their names."""
+    spool = spool_folder(folder)
+    if spool is None:
         return []
     names = sorted(entry.name for entry in os.scandir(spool) if entry.is_file(follow_symlinks=False))
-    return [SessionFile(os.path.join(spool, name)) for name in names if name.endswith(ENDING)]
+    files = [SessionFile(os.path.join(spool, name)) for name in names if name.endswith(ENDING)]
+    return [file for file in files if file.is_sealed]
 
 
-def _open_plain(path: str, flags: int) -> int:
-    """Open a session's file. A link, a pipe or a file that has another name as well is refused: whoever put it there
-    wants us to write somewhere else."""
-    handle = os.open(path, flags | _OPENING, 0o600)
-    state = os.fstat(handle)
-    if stat.S_ISREG(state.st_mode) and state.st_nlink <= 1:
-        return handle
-    os.close(handle)
-    raise OSError(f"{path} is not a plain file")
+def spool_folder(folder: str) -> str | None:
+    """Where the files of sessions are; nothing when there is none, or a link in its place."""
+    spool = os.path.join(folder, FOLDER)
+    try:
+        require_own_folder(spool)
+    except OSError:
+        return None
+    return spool
 
 
 def _key(kind: str, name: str) -> bytes:

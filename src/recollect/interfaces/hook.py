@@ -16,6 +16,7 @@ import time
 from recollect.agent.hook import Hook, is_store_of, open_reader
 from recollect.agent.hook_event import HookEvent, find_folder, first_text
 from recollect.files.learning_turn import LEARNING, LearningTurn
+from recollect.files.plain import make_own_folder, open_in_own_folder
 from recollect.files.project import FOLDER, STORE, find_root_path, state_folder
 
 TYPE_CHECKING = False
@@ -276,12 +277,14 @@ def log(who: str, what: str) -> None:
     """Write down why nothing was said. Where even that fails there is nobody left to tell."""
     try:
         folder = state_folder()
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+        make_own_folder(folder)
         path = os.path.join(folder, _LOG)
         if os.path.exists(path) and os.path.getsize(path) > _MAX_LOG:
             os.replace(path, f"{path}.1")
         line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {who} {what}".replace("\n", " ")[:600]
-        with open(path, "a", encoding="utf-8", errors="replace") as file:
+        handle = open_in_own_folder(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        with open(handle, "a", encoding="utf-8", errors="replace") as file:
             file.write(line + "\n")
     except OSError:
         pass

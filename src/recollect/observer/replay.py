@@ -15,7 +15,7 @@ from glob import glob
 from pathlib import Path
 
 from recollect.core.errors import NothingToObserve
-from recollect.files.session_file import ENDING, SessionFile, session_files
+from recollect.files.session_file import ENDING, SessionFile, session_files, spool_folder
 from recollect.observer import policy
 from recollect.observer.promotion import Learned
 from recollect.observer.readers import detect_format, hook, peek, read_events
@@ -121,32 +121,18 @@ def drain(
             done.skipped[file.path] = str(trouble)
         finally:
             file.close()
-    _drain_old(folder / SPOOL, learn, now=now, begin=begin, idle=idle, done=done)
+    spool = spool_folder(str(folder))
+    if spool is not None:
+        _drop_old(Path(spool), now)
     return done
 
 
-def _drain_old(
-    spool: Path, learn: Callable[[SessionWatcher], Learned], *, now: float, begin: Begin, idle: float, done: Replayed
-) -> None:
-    """Learn from what an earlier release kept of its sessions, one file of events each, and remove it."""
-    for path in sorted(spool.glob("*.jsonl")) if spool.is_dir() else ():
-        if path.is_symlink():  # not what we left there
-            continue
-        if now - path.stat().st_mtime < idle and not _over(path):
-            done.waiting += 1
-        elif _unit([path], learn, begin, done):
-            path.unlink(missing_ok=True)
-    for old in sorted((spool / "learnt").glob("*.jsonl")):
-        if now - old.stat().st_mtime > policy.SPOOL_KEPT_SECONDS:
+def _drop_old(spool: Path, now: float) -> None:
+    """Remove what an earlier release kept of its sessions. Nothing tells such a file from one that came with a clone,
+    so nothing is learnt from it."""
+    for old in (*spool.glob("*.jsonl"), *(spool / "learnt").glob("*.jsonl")):
+        if not old.is_symlink() and now - old.stat().st_mtime > policy.SPOOL_KEPT_SECONDS:
             old.unlink(missing_ok=True)
-
-
-def _over(path: Path) -> bool:
-    try:
-        with _opened(path) as lines:
-            return hook.session_ended(lines)
-    except OSError:
-        return False
 
 
 def _unit(paths: Sequence[Path], learn: Callable[[SessionWatcher], Learned], begin: Begin, done: Replayed) -> bool:

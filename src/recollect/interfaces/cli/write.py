@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from recollect.core.errors import InvalidField
 from recollect.core.fields import DRAFTED, FIELDS, Field
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
+from recollect.files.plain import open_in_own_folder
 from recollect.interfaces.cli.console import (
     FINE,
     Console,
@@ -44,7 +46,7 @@ def run_init(args: argparse.Namespace, console: Console) -> int:
     with open_memory(args.store, actor=args.actor, project=args.project) as memory:
         ignore = None if memory.path is None else memory.path.parent / ".gitignore"
         if ignore is not None and memory.path is not None and memory.path.parent.name == ".recollect":
-            ignore.write_text("*\n", encoding="utf-8")  # memories are shared by sync, not by commits
+            _ignore_memories(os.fspath(ignore))
         state = {"path": str(memory.path), "project": memory.project, "memories": memory.count()}
     if console.json:
         console.value(state)
@@ -52,6 +54,13 @@ def run_init(args: argparse.Namespace, console: Console) -> int:
         console.line(f"Memory of {state['project']} is ready at {state['path']}.")
         console.line('Teach it: recollect remember "…"   Ask it: recollect recall "…"')
     return FINE
+
+
+def _ignore_memories(file: str) -> None:
+    """Keep memories out of commits: they are shared by sync. What is there already stays; a link is not followed."""
+    if not os.path.lexists(file):
+        with open(open_in_own_folder(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as made:
+            made.write("*\n")
 
 
 # --- remember ------------------------------------------------------------------------------------------------------
