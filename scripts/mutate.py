@@ -29,7 +29,7 @@ from mutate_copy import ROOT, SLOW_TO_LOAD, Copy, Map, Outcome
 
 JUDGED = Path(__file__).parent / "mutants_judged.json"
 _NOT_MUTATED = ("src/recollect/testing/",)  # fakes and suites: test material itself
-_BUDGET = 30.0  # seconds of tests in a stage, by the map: slower ones are left out and counted
+_BUDGET = 25.0  # seconds of tests in a stage, by the map: slower ones are left out and counted
 _LEAST_TIMEOUT = 25.0  # seconds of CPU a mutant's tests get at least; three times what they took when traced, if more
 
 
