@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -93,13 +93,14 @@ def changed_lines(since: str) -> dict[str, set[int]]:
     return found
 
 
-def stages(mutant: Mutant, text: str, tests: Map) -> list[tuple[list[str], int]]:
+def stages(mutant: Mutant, text: str, tests: Map, without: Set[str] = frozenset()) -> list[tuple[list[str], int]]:
     """The mutant's tests, fastest first, and how many were too slow: its package's, the others', slow-loading."""
     found = tests.tests_of(mutant.path, text, mutant.lines)
     found |= tests.tests_in(mirrored(mutant.path))
     home = f"tests/{Path(mutant.path).parts[2].removesuffix('.py')}/"
-    if not found:  # perhaps only children ran it that were killed before they told
-        found = tests.tests_in(str(file.relative_to(ROOT)) for file in sorted((ROOT / home).rglob("test_*.py")))
+    if not any(name.startswith(home) for name in found):  # perhaps only children ran it, killed before they told
+        found |= tests.tests_in(str(file.relative_to(ROOT)) for file in sorted((ROOT / home).rglob("test_*.py")))
+    found = {name: seconds for name, seconds in found.items() if name not in without}
     own = {name for name in found if name.startswith(home)}
     slow = {name for name in found if name.startswith(SLOW_TO_LOAD)} - own
     by_folder: dict[str, set[str]] = {}
@@ -130,14 +131,14 @@ def mirrored(path: str) -> list[str]:
     ]
 
 
-def try_mutant(mutant: Mutant, text: str, copy: Copy, tests: Map) -> Result:
+def try_mutant(mutant: Mutant, text: str, copy: Copy, tests: Map, without: Set[str] = frozenset()) -> Result:
     """Put the mutant into the copy, run its tests until one notices, and take it out again."""
     started = time.perf_counter()
     ran = left_out = 0
     verdict, by = "survived", ""
     copy.write(mutant.path, mutant.text)
     try:
-        for names, too_slow in stages(mutant, text, tests):
+        for names, too_slow in stages(mutant, text, tests, without):
             left_out += too_slow
             if not names:
                 continue
@@ -273,11 +274,13 @@ def try_all(drawn: Sequence[Mutant], texts: dict[str, str], folder: Path, *, wor
     for number in range(workers):
         copies.put(Copy(folder / str(number)))
 
+    failing: set[str] = set()  # without a mutant too: what they notice proves nothing
+
     def run(numbered: tuple[int, Mutant]) -> Result:
         number, mutant = numbered
         copy = copies.get()
         try:
-            result = try_mutant(mutant, texts[mutant.path], copy, Map())
+            result = try_mutant(mutant, texts[mutant.path], copy, Map(), failing)
         finally:
             copies.put(copy)
         print(f"{number}/{len(drawn)} {result.verdict} {result.seconds} s {result.name} | {result.by}", flush=True)
@@ -285,11 +288,17 @@ def try_all(drawn: Sequence[Mutant], texts: dict[str, str], folder: Path, *, wor
 
     with ThreadPoolExecutor(workers) as pool:
         results = list(pool.map(run, enumerate(drawn, start=1)))
-    unproved = recheck(results, copies.get())
-    for result in results:
-        if result.by in unproved:
-            print(f"not proved, the test fails without the mutant too: {result.by}: {result.name}", file=sys.stderr)
-    return judge(results)
+        while True:
+            copy = copies.get()
+            found = set(recheck(results, copy)) - failing
+            copies.put(copy)
+            if not found:
+                return judge(results)
+            failing |= found
+            print(f"fail without a mutant too, left out from now on: {', '.join(sorted(found))}", flush=True)
+            again = [place for place, result in enumerate(results) if result.by in found]
+            for place, result in zip(again, pool.map(run, [(n + 1, drawn[n]) for n in again]), strict=True):
+                results[place] = result
 
 
 def _again(functions: Sequence[Function], texts: dict[str, str], earlier: Path) -> list[Mutant]:

@@ -178,3 +178,13 @@ def test_a_session_of_the_control_arm_is_told_nothing_and_watched_all_the_same(m
     beside.observe_result("1", "x")
     beside.end("success")
     assert [session.calls for session in memory.store.observed.sessions()] == [1]
+
+
+def test_ending_all_ends_every_session_that_is_at_hand(memory: Recollect) -> None:
+    bridges = AgentBridges(memory, host="test", capture=False, arm="full")
+    ended: list[str] = []
+    for name in ("one", "two"):
+        bridge = bridges.get(name)
+        bridge.end = lambda outcome=None, name=name: ended.append(name)  # type: ignore[method-assign, assignment, misc]
+    bridges.end_all()
+    assert ended == ["one", "two"]

@@ -365,3 +365,9 @@ def test_a_configuration_names_the_store_and_says_what_it_has_no_use_for(
     assert opened.memory.path == tmp_path / "m.db"
     assert "no use for the settings llm" in caplog.text
     opened.memory.close()
+
+
+def test_a_client_is_a_context_that_gives_itself(memory: Recollect) -> None:
+    client = Memory(memory)
+    with client as entered:
+        assert entered is client

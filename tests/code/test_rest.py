@@ -498,3 +498,16 @@ def test_a_scip_index_tells_what_implements_what(indexed: Recollect, tree: Tree,
     indexed.code.import_scip(path)
     told = {(edge.source, edge.type, edge.target) for edge in indexed.store.graph.edges() if edge.origin == "scip"}
     assert told == {("a.py:Made", "implements", "a.py:Base")}
+
+
+def test_memories_about_files_come_in_the_order_of_the_files_then_by_confidence(memory: Recollect) -> None:
+    from recollect.code.recall import _order_by_file
+
+    kept = [
+        memory.remember("Third.", files=["b.py"], confidence=0.5).memory,
+        memory.remember("First.", files=["a.py", "z.py"], confidence=0.4).memory,
+        memory.remember("Fourth.", files=["z.py"], confidence=0.9).memory,
+        memory.remember("Second.", files=["b.py"], confidence=0.8).memory,
+    ]
+    ordered = _order_by_file(kept, ["a.py", "b.py"])
+    assert [one.content for one in ordered] == ["First.", "Second.", "Third.", "Fourth."]

@@ -8,8 +8,9 @@ import pytest
 
 from recollect.app import Recollect
 from recollect.core.errors import InvalidField, UnknownChoice
+from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kinds
-from recollect.core.query import Filter
+from recollect.core.query import Candidate, Filter
 from recollect.core.scope import SHOWN, Source, Status
 
 
@@ -77,3 +78,8 @@ def test_a_page_is_a_sequence_of_its_memories(memory: Recollect) -> None:
     assert page[0].content == "Pebble 0 rolls."
     assert page[1:] == page.memories[1:]
     assert page[2] in page
+
+
+def test_a_share_adds_to_a_candidate_and_its_reason_is_kept() -> None:
+    first = Candidate(MemoryId("a"), 0.5, ("keyword #1",))
+    assert first.plus(0.25, because="near") == Candidate(MemoryId("a"), 0.75, ("keyword #1", "near"))

@@ -241,3 +241,13 @@ def test_the_lease_of_a_dead_process_runs_out(memory: Recollect, clock: HandCloc
 def test_an_unknown_session_is_an_error(memory: Recollect) -> None:
     with pytest.raises(SessionNotFound):
         memory.sessions.consolidate("nowhere")
+
+
+def test_the_same_words_said_twice_are_one_fact_of_both_episodes(memory: Recollect) -> None:
+    first = memory.sessions.capture("I prefer tea over coffee.", session="s").episodes
+    memory.sessions.capture("What a day.", session="s")
+    second = memory.sessions.capture("I prefer tea over coffee.", session="s").episodes
+    memory.sessions.consolidate("s")
+    (fact,) = [fact for fact in memory.sessions.facts() if "tea" in fact.content]
+    told = {link.target for link in memory.why(fact.id).points_at}
+    assert {*first, *second} <= told

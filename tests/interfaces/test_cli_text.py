@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import recollect
 from interfaces.test_cli import Shell
+from recollect.app import Recollect
+from recollect.interfaces.cli.console import Console
+from recollect.interfaces.cli.status import _lock_holder
+from recollect.tend.runner import Tended
 
 
 @pytest.fixture
@@ -197,3 +203,43 @@ def test_logs_say_when_nothing_happened_and_else_what_did(sh: Shell) -> None:
     assert entries
     assert len(lines(sh, "logs")) >= len(entries)
     assert len(sh.json("logs", "--limit", "1")) == 1
+
+
+def test_the_lock_is_held_by_the_process_that_holds_it_and_by_no_other(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours-lock", tmp_path / "theirs-lock"
+    ours.touch()
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(theirs)], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert _lock_holder(theirs) == holder.pid
+        assert _lock_holder(ours) is None
+        assert _lock_holder(tmp_path / "no such lock") is None
+        holder.communicate("")
+
+
+_HOLD = """
+import fcntl, sys
+file = open(sys.argv[1], "w")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_tend_counts_towards_all_there_is_to_do(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    monkeypatch.setattr(Console, "progress", lambda self, *told: seen.append(told))
+    monkeypatch.setattr(Recollect, "tend", lambda self, *, progress, **_: progress(2, 3) or Tended((), (), ()))
+    assert sh("tend", "--json") == 0, sh.err
+    assert seen == [("done", 2, 5)]
+
+
+def test_a_forgotten_memory_is_told_with_the_backups_that_may_still_hold_it(sh: Shell) -> None:
+    id = sh.json("remember", "My number is 555-0100.")["id"]
+    assert sh("backup") == 0, sh.err
+    gone = sh.json("forget", id)
+    assert gone["forgotten"] == id
+    assert len(gone["backups"]) >= 1
+    assert all(Path(file).exists() for file in gone["backups"])

@@ -85,3 +85,16 @@ def test_check_says_by_its_exit_code_that_something_was_found(
 )
 def test_user_errors_have_their_exit_codes(project: Path, words: list[str], code: int) -> None:
     assert main(words) == code
+
+
+def test_a_search_shows_a_document_once_unless_told_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = "".join(f"## Part {n}\n\nThe granite wheel number {n} turns granite into dust.\n\n" for n in range(5))
+    (project / "docs/long.md").write_text(f"# Long\n\n{parts}")
+    asked(capsys, "docs", "index")
+
+    def times(*words: str) -> int:
+        found = asked(capsys, "docs", "search", "granite", "wheel", "dust", *words)["matches"]
+        return sum(one["document"]["path"] == "docs/long.md" for one in found)
+
+    assert times("--max-chunks-per-doc", "1") == 1
+    assert times("--no-dedupe") == 5

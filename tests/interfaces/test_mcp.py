@@ -580,3 +580,11 @@ def test_a_server_that_was_only_started_has_loaded_no_room() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+@pytest.mark.parametrize("beside", [7, 1.5, True, None, ["a"], {"b": 1}, "", "plain", "{not json"])
+def test_whatever_stands_beside_the_payload_of_the_hook_tool_is_kept_as_it_is(beside: object) -> None:
+    from recollect.interfaces.mcp.hook import _payload
+
+    assert _payload({"host": "x", "payload": {"a": 1}, "beside": beside}) == {"a": 1, "beside": beside}
+    assert _payload({"payload": '{"a": 1}', "packed": '{"b": [2]}'}) == {"a": 1, "packed": {"b": [2]}}

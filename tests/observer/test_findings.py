@@ -138,3 +138,10 @@ def test_what_a_watched_session_saw_of_an_interface_is_kept_when_it_ends() -> No
         memory.observer.finish(watch)
         kept = memory.store.memories.page(Filter(statuses=frozenset(Status))).memories
     assert [(one.kind, one.attributes["observation"]) for one in kept] == [("e2e_observation", "timing")]
+
+
+def test_a_finding_is_written_down_in_the_observers_name() -> None:
+    with recollect.open(":memory:", actor="somebody") as memory:
+        (receipt,) = memory.observer.findings([findings.Finding("Deploying freezes on Fridays.")])
+        assert [entry.actor for entry in memory.history(receipt.memory.id)] == [findings.ACTOR]
+        assert findings.ACTOR != "somebody"

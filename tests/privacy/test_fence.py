@@ -118,3 +118,16 @@ def test_a_block_that_a_host_hands_back_escaped_and_wrapped_is_still_ours() -> N
     assert own_words("&lt;recollect-memory deadbeefdeadbeef&gt; is how it begins") == (
         "&lt;recollect-memory deadbeefdeadbeef&gt; is how it begins"
     )
+
+
+def test_only_a_disputed_memory_is_told_as_disputed() -> None:
+    with recollect.open(":memory:") as memory:
+        sound = memory.remember("basalt is quarried in the north", kind="gotcha")
+        doubtful = memory.remember("basalt is shipped by rail on Mondays", kind="gotcha")
+        memory.dispute(doubtful.id)
+        heads = {
+            hit.id: fence([hit], nonce="0123456789abcdef").splitlines()[2]
+            for hit in memory.recall("basalt quarried shipped rail", k=9).hits
+        }
+    assert ", disputed, confidence" in heads[doubtful.id]
+    assert "disputed" not in heads[sound.id]

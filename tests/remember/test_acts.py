@@ -289,3 +289,14 @@ def test_what_a_forgotten_memory_carried_along_is_gone_from_the_file(tmp_path: P
         n for n in range(30) if f"carried along by {n}:".encode() in kept or f"carried by {n}:".encode() in kept
     ]
     assert b"carried along by 31:" in kept
+
+
+def test_relating_the_same_two_again_changes_the_relation_and_makes_no_second_one(memory: Recollect) -> None:
+    one, two = memory.remember("Ship from main."), memory.remember("The pipeline builds main.")
+    memory.relate(one.id, "validates", to=two.id, confidence=0.5)
+    memory.relate(one.id, "validates", to=two.id, confidence=0.9)
+    (link,) = [link for link in memory.why(one.id).points_at if link.target == two.id]
+    assert link.confidence == 0.9
+    changes = [entry.change for entry in memory.history() if entry.change.about == "link"]
+    assert len(changes) == 2
+    assert changes[0].before or changes[1].before, "the second tells what the first had said"

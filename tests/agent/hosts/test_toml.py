@@ -52,3 +52,16 @@ def test_a_comment_of_others_above_our_table_stays() -> None:
 def test_a_text_that_is_not_toml_or_has_no_room_is_refused(text: str) -> None:
     with pytest.raises(toml.BrokenToml):
         toml.put_tables(text, TABLES)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("", "[b]\ny = 2\n"),
+        ("[a]\nx = 1\n", "[a]\nx = 1\n\n[b]\ny = 2\n"),
+        ("[a]\nx = 1", "[a]\nx = 1\n\n[b]\ny = 2\n"),
+        ("[a]\r\nx = 1\r\n", "[a]\r\nx = 1\r\n\r\n[b]\r\ny = 2\r\n"),
+    ],
+)
+def test_tables_stand_behind_the_rest_with_one_blank_line_between(text: str, whole: str) -> None:
+    assert toml.put_tables(text, "[b]\ny = 2\n") == whole
