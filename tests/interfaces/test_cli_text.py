@@ -150,15 +150,15 @@ def test_repair_of_a_damaged_file_tells_where_the_old_one_is_and_how_much_was_sa
 
 
 def test_check_and_backup_and_restore_speak_plainly(sh: Shell, tmp_path: Path) -> None:
-    id = sh.json("remember", "Deploys run from main.")["id"]
+    sh.json("remember", "Deploys run from main.")
     assert lines(sh, "check")
     copy = tmp_path / "copy.db"
     assert any(str(copy) in line for line in lines(sh, "backup", str(copy)))
     assert copy.exists()
-    sh("forget", id)
-    assert lines(sh, "restore", str(copy))
+    sh.json("remember", "Nobody backed this up.")
+    assert any(str(copy) in line for line in lines(sh, "restore", str(copy)))
     with recollect.open(sh.store) as memory:
-        assert memory.count() in (0, 1)
+        assert [one.content for one in memory.list()] == ["Deploys run from main."]
 
 
 # --- code -----------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_check_and_backup_and_restore_speak_plainly(sh: Shell, tmp_path: Path) -
 def tree(tmp_path: Path) -> Path:
     root = tmp_path / "tree"
     root.mkdir()
-    (root / "tax.py").write_text("def rate():\n    return 3\n", encoding="utf-8")
+    (root / "tax.py").write_text(f"# {'What the state takes. ' * 20}\ndef rate():\n    return 3\n", encoding="utf-8")
     (root / "cart.py").write_text("from tax import rate\n\ndef total():\n    return rate()\n", encoding="utf-8")
     (root / "test_cart.py").write_text("from cart import total\n\ndef test_total():\n    total()\n", encoding="utf-8")
     return root
@@ -176,7 +176,7 @@ def tree(tmp_path: Path) -> Path:
 
 def test_the_code_commands_tell_in_plain_text_what_they_tell_in_json(sh: Shell, tree: Path) -> None:
     said = lines(sh, "code", "index", str(tree))
-    assert said[0] == "3 added, 0 updated, 0 removed, 0 unchanged; 5 new passages."
+    assert re.fullmatch(r"3 added, 0 updated, 0 removed, 0 unchanged; [1-9] new passages\.", said[0])
     assert re.fullmatch(r"3 files, \d+ nodes, \d+ edges\.", said[1])
     for action, direction in (("impact", "depend on"), ("deps", "are needed by"), ("trace", "are reached from")):
         target = "tax.py:rate" if action == "impact" else "test_cart.py:test_total"
@@ -192,7 +192,7 @@ def test_the_code_commands_tell_in_plain_text_what_they_tell_in_json(sh: Shell, 
     (tree / "cart.py").write_text("from duty import rate\n\ndef total():\n    return rate()\n", encoding="utf-8")
     again = lines(sh, "code", "index", str(tree))
     assert again[0].startswith("1 added, 1 updated, 1 removed, 1 unchanged;")
-    assert again[1] == "  renamed: tax.py → duty.py"
+    assert "  renamed: tax.py → duty.py" in again
 
 
 def test_logs_say_when_nothing_happened_and_else_what_did(sh: Shell) -> None:
