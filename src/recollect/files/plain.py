@@ -83,7 +83,7 @@ def open_in_own_folder(path: str, flags: int = os.O_RDONLY) -> int:
 
 def is_inside(root: str, relative: str) -> bool:
     """Does a relative path stay below `root`, by its name and by every link on the way? What is not there yet does."""
-    if os.path.isabs(relative) or relative.startswith("~") or "\0" in relative or len(relative) > _MAX_PATH:
+    if os.path.isabs(relative) or relative.startswith(("~", "\\")) or "\0" in relative or len(relative) > _MAX_PATH:
         return False
     parts = relative.replace("\\", "/").split("/")
     if ".." in parts or any(":" in part for part in parts):
