@@ -41,11 +41,20 @@ class Row:
     left: str = ""  # what no test tries yet
 
 
+_KILLED = f"{_FAULTS}/test_kill_commands.py"
 _PROCESSES, _READER = f"{_FAULTS}/test_processes.py", f"{_FAULTS}/test_stuck_reader.py"
 ROWS = (
     Row(
         1, "SIGKILL during any write", "0 acknowledged lost, 0 half-applied",
-        (f"{_FAULTS}/test_kill.py", f"{_FAULTS}/test_kill_commands.py"),
+        (
+            f"{_FAULTS}/test_kill.py",
+            f"{_KILLED}::test_a_killed_command_loses_nothing_leaves_nothing_half_done_and_can_be_finished",
+        ),
+    ),
+    Row(
+        2, "SIGKILL in jobs: index, consolidate, re-embed, upgrade, backup, restore, repair",
+        "0 lost, 0 duplicated, the job resumes",
+        (f"{_KILLED}::test_a_job_killed_at_its_fail_points_resumes_and_what_was_there_serves_meanwhile",),
     ),
     Row(3, "Power cut", "0 durable acts lost, 0 corrupt", (f"{_FAULTS}/test_power_cut.py",)),
     Row(4, "Torn or flipped log", "always a prefix of the commits", (f"{_FAULTS}/test_torn_log.py",)),

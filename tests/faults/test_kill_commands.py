@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from faults.fault_tools import base_seed, report, run_program, size
+from faults.fault_tools import SCALE, base_seed, report, run_program, size
 from faults.programs.commands import COMMANDS
+from recollect.interfaces import cli
 
 _SHARDS = 6  # so that parallel runs share the work
 _NAMES = [command.name for command in COMMANDS]
@@ -29,3 +30,40 @@ def test_a_killed_command_loses_nothing_leaves_nothing_half_done_and_can_be_fini
         f"half done: 0, could not be finished: 0, fail-points: {sum(told['points'] for told in result.values())}, "
         f"tried: {sum(told['tried'] for told in result.values())}, seed: {seed}"
     )
+
+
+_JOBS = (
+    "docs index",
+    "code index",
+    "tend --job consolidate",
+    "another embedder",
+    "backup",
+    "upgrade",
+    "restore",
+    "repair",
+)
+
+
+@pytest.mark.parametrize("job", _JOBS)
+def test_a_job_killed_at_its_fail_points_resumes_and_what_was_there_serves_meanwhile(
+    quick_path: Path, job: str
+) -> None:
+    """Twenty times each of its fail-points in a nightly run, a few of them otherwise."""
+    result = run_program("kill_commands", folder=quick_path, seed=base_seed(), kills=2, names=[job], rounds=20 * SCALE)
+    told = result[job]
+    report(
+        f"jobs: 1, killed at fail-points: {told['killed']}, lost: 0, duplicated: 0, could not be finished: 0, "
+        f"fail-points: {told['points']}, tried: {told['tried']}"
+    )
+
+
+# Commands that write nothing, or only what a person watches; serving is tried by what is served.
+_READING = frozenset(
+    ["brief", "list", "show", "why", "history", "doctor", "status", "logs", "providers", "foresee", "facts", "models",
+     "completion"]
+)  # fmt: skip
+
+
+def test_every_command_that_writes_is_killed() -> None:
+    tried = {word for command in COMMANDS for word in command.name.split()}
+    assert set(cli.COMMANDS) - _READING <= tried

@@ -45,6 +45,7 @@ class Command:
     resumes: bool = True  # a second time does what is left
     idle: bool = False  # it changes nothing that is looked at: access counts, a copy elsewhere
     mends: bool = False  # what it finds is not sound
+    leaves_less: bool = False  # than its log tells: what cannot be read is gone
     repeats: tuple[str, ...] = ()  # tables in which a second try leaves more than a first
     has_store: bool = True
     codes: tuple[int, ...] = (0,)
@@ -235,6 +236,19 @@ def _with_old_index(project: Path, model: int) -> None:
     (project / "src" / f"m{FILES - 1}.py").unlink()
 
 
+def _with_backup(project: Path, model: int) -> None:
+    os.chdir(project)
+    _main("backup")
+    _main("remember", "This was said after the backup and goes when it is put back.")
+
+
+def _with_damage(project: Path, model: int) -> None:
+    """A row whose content is not what its checksum says."""
+    connection = apsw.Connection(str(project / ".recollect" / "memory.db"))
+    connection.execute("update memories set content = 'altered' where seq = 5")
+    connection.close()
+
+
 def _with_broken_index(project: Path, model: int) -> None:
     connection = apsw.Connection(str(project / ".recollect" / "memory.db"))
     connection.execute("delete from facets where seq % 3 = 0")
@@ -371,6 +385,8 @@ COMMANDS = (
     ),
     Command("backup", ("backup",), idle=True),
     Command("check", ("check",), idle=True),
+    Command("restore", ("restore",), prepare=_with_backup, whole=True, once=True),
+    Command("repair", ("repair",), prepare=_with_damage, mends=True, leaves_less=True, once=True, codes=(0, 1)),
     Command("scan --fix", ("scan", "--fix"), prepare=_with_secrets, codes=(0, 1)),
     Command("review", ("review", "--confirm", "@1", "@2", "@3")),
     Command("entity merge", ("entity", "merge", "Anna Berg", "Peter Holm"), prepare=_with_entities, once=True),

@@ -194,7 +194,7 @@ _TABLES = (
 def look(command: Command, project: Path, *, sound: bool = True) -> Picture:
     """Open the store and tell what is in it; it must be sound, unless the command is there to mend it."""
     with recollect.open(project, settings=commands.QUIET) as memory:
-        rows = assert_replays(memory) if sound else readable(memory)
+        rows = assert_replays(memory) if sound and not command.leaves_less else readable(memory)
         things: Things = Counter(
             ("memory", row.kind, row.status, row.source, row.content, tuple(sorted(row.tags)), row.files, row.pinned,
              row.verified, row.superseded_by is not None)
@@ -246,6 +246,9 @@ class Arena:
     def reset(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
         shutil.copytree(self._kept, self._folder, symlinks=True)
+        if self.command.embedder or self.command.model:  # nothing of a copied store is sent to a model unasked
+            with recollect.open(self.project, settings=commands.QUIET) as memory:
+                memory.adopt()
 
     def kill(self, rng: random.Random, *, point: int | None) -> bool:
         """Kill the command once, look, finish it, look again; whether it really was killed."""
@@ -303,8 +306,9 @@ def _difference(found: Picture, expected: Picture) -> str:
     return f"there is {more} instead of {less}; found and expected {counts}; files that differ {files}"
 
 
-def main(folder: Path, seed: int, kills: int, names: list[str]) -> dict[str, Any]:
-    """Kill each of some commands so many times: half at moments, half at fail-points, each point in its turn."""
+def main(folder: Path, seed: int, kills: int, names: list[str], rounds: float | None = None) -> dict[str, Any]:
+    """Kill each of some commands so many times: half at moments, half at fail-points, each point in its turn. Or, if
+    `rounds` are given, so often at each of its fail-points, and nowhere else."""
     told: dict[str, Any] = {}
     chosen = [command for command in commands.COMMANDS if command.name in names]
     with fake_model() as model:
@@ -313,17 +317,17 @@ def main(folder: Path, seed: int, kills: int, names: list[str]) -> dict[str, Any
             rng = random.Random(f"{seed} {command.name}")
             arena = Arena(folder, command, model)
             turn = rng.sample(range(1, arena.points + 1), arena.points)
-            killed = 0
-            for number in range(kills):
-                point = turn[number // 2 % len(turn)] if number % 2 else None
-                killed += arena.kill(rng, point=point)
-            told[command.name] = {
-                "killed": killed, "runs": kills, "points": arena.points, "tried": min(arena.points, kills // 2),
-                "seconds": arena.seconds,
-            }  # fmt: skip
+            if rounds is not None:
+                visits = max(kills, round(arena.points * rounds))
+                aims: list[int | None] = [turn[number % len(turn)] for number in range(visits)]
+            else:
+                aims = [turn[number // 2 % len(turn)] if number % 2 else None for number in range(kills)]
+            killed = sum(arena.kill(rng, point=aim) for aim in aims)
+            tried = len({aim for aim in aims if aim is not None})
+            told[command.name] = {"killed": killed, "runs": len(aims), "points": arena.points, "tried": tried}
     return told
 
 
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
-    print(json.dumps(main(Path(given["folder"]), given["seed"], given["kills"], given["names"])))  # noqa: T201
+    print(json.dumps(main(Path(given["folder"]), given["seed"], given["kills"], given["names"], given.get("rounds"))))  # noqa: T201
