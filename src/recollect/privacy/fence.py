@@ -1,13 +1,15 @@
 """How memories are shown to a model: as fenced data that cannot speak; and which texts try to give it orders.
 
-Each rendering has its own random fence, so no stored text can close it. Role markers, chat-template tokens and our own
-tags are defused, control and invisible characters removed, every item indented and capped. `unfence` recognises the
-blocks again, so that what we injected is never captured as something new. Light to load: the hook renders with it.
+Each rendering has its own random fence, so no stored text can close it. Role markers, chat-template tokens, the tags of
+known hosts and our own are defused in every disguise that normalising would take off, control and invisible characters
+removed, every item indented and capped. `unfence` recognises the blocks again, so that what we injected is never
+captured as something new. Light to load: the hook renders with it.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from recollect.core.lazy import Lazy
 from recollect.core.text import clean, excerpt
@@ -25,18 +27,51 @@ _TAG = "recollect-memory"
 _EDGE = Lazy(r"(?:<|&lt;)(/?)recollect-memory ([0-9a-z]{8,64})(?:>|&gt;)\n?", 0)  # Gemini CLI hands it back escaped
 _WRAPPING = Lazy(r"<hook_context>\s{0,20}</hook_context>\s{0,20}", 0)  # … and in a wrapping of its own
 
-# What models take for structure: chat templates, role tags, tool-call tags, role labels at the start of a line.
+# What models take for structure: tokens of chat templates, tags of roles, tools and hosts, role labels at the start of
+# a line. A tag is known by how its name begins; names of an unknown host are known by their shape.
 _TEMPLATE = Lazy(
-    r"<\|[^|<>\n]{0,40}\|?>?|\[/?(?:INST|SYS|SYSTEM|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]|<</?SYS>>", 0
+    r"<\|[^|<>\n]{0,60}\|?>?"
+    r"|\[\s*+/?\s*+(?:inst|sys|system(?:[_ ](?:prompt|message))?|assistant|user|human|available_tools|tool_calls?"
+    r"|tool_results?|tool_content|args)\s*+\]"
+    r"|<<\s*+/?\s*+sys(?![a-z_])\s*+>{0,2}"
 )
+_NAMES = (
+    "system|assistant|user|human|developer|tool|function|antml|anthropic|claude|openai|codex|copilot|gemini|cursor|cline"
+    "|instruct|prompt|context|document|thinking|thought|reasoning|scratchpad|start_of_turn|end_of_turn|bos|eos|recollect"
+    "|invoke|param|important|notice|attention|alert|extremely|critical|urgent|warning|priority|mandatory|override"
+    "|hook|polic|admin|root"
+    "|command|editor|ide_|ide-|local-|bash-|execute|environment|workspace|attach|reminder|feedback|task|todo|agent|skill"
+    "|memory"
+    "|memories|message|conversation|turn|role|model|query|question|answer|response|final|observation|action|plan|rules?\\b"
+    "|search_results?|results?\\b|output_|input_|example|persisted|budget|mcp|server|session|notification|new-diagnostics"
+    "|additional|open_and|custom|available|use_mcp|ask_|attempt|read_file|write_to|apply_|replace_in|list_files|new_task|switch_mode"
+)
+# "a < user_count" is no tag: with white space before its name one has to be closed, too.
 _ROLE_TAG = Lazy(
-    r"<(?=/?\s{0,4}(?:system|assistant|user|human|developer|tool|function|antml|instructions?|prompt|context|document"
-    r"|thinking|start_of_turn|end_of_turn|s>|recollect)[\w:.-]{0,40})"
+    rf"(?:<|&lt;?|&#0{{0,8}}60;?|&#x0{{0,8}}3c;?)"
+    rf"(?=[/!?|=]?(?:(?:{_NAMES})|s(?:ys)?\s*+/?>)|\s*+[/!?]?\s*+(?:(?:{_NAMES})[^<>=&;|{{}}]{{0,200}}(?:[>=]|&[g#])|s(?:ys)?\s*+/?>))"
+)
+_ODD_TAG = Lazy(
+    r"<(?=[/!?]?(?:[A-Za-z][A-Za-z0-9]{0,40}(?:[_:-][A-Za-z0-9]{1,40}){2,8}+[_:-]*+(?![\w@,;()&*:-]|\.\w)"
+    r"|(?<![\w:]<)[A-Za-z][A-Za-z0-9]{0,40}[_:-][A-Za-z0-9]{1,40}+[_:-]*+(?![\w@,;()&*:-]|\.\w)"
+    r"|(?<![\w:]<)[a-z]{2,40}+[A-Z][A-Za-z0-9]{1,40}+(?![\w@,;()&*:-]|\.\w)"
+    r"|[A-Z][A-Z0-9_-]{3,60}+(?![\w@,;()&*:-]|\.\w)))",
+    0,
 )
 _ROLE_LINE = Lazy(
-    r"^([ \t>*#_-]{0,16})(system|assistant|user|human|developer|tool|ai)([ \t*_]{0,8}):", re.IGNORECASE | re.MULTILINE
+    r"^[ \t>*#_•·–—-]*+(?:(?:system|assistant|user|human|developer|tool|ai)(?:[ \t_-](?:prompt|message|instructions?))?"
+    r"|(?<=[# \t])(?:instructions?|response|input))[ \t*_]*+:",
+    re.IGNORECASE | re.MULTILINE,
 )
-_FENCE_WORD = Lazy(r"recollect-memory")
+_FENCE_WORD = Lazy(r"recollect([-_‐-―−]{1,3})memory")
+# Without any of these nothing above can be there.
+_STRUCTURAL = "<[:#-_&‐‑‒–—―−⁃＜﹤≮［﹇：﹕︓⩴＿︳︴﹍﹎﹏﹘﹣－＃﹟＆﹠"
+_TERMINAL = Lazy(  # sequences that a terminal obeys, whole: their letters say nothing to a reader
+    "(?:\x1b\\[|\x9b)[0-?]{0,40}[ -/]{0,4}[@-~]"
+    "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,500}(?:\x07|\x1b\\\\|\x9c)",
+    0,
+)
+_BREAKS = str.maketrans(dict.fromkeys("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"))
 
 
 def fence(hits: Sequence[Hit], *, nonce: str) -> str:
@@ -66,7 +101,7 @@ def item(number: int, head: str, text: str, *, mark: str = "", limit: int = ITEM
 
 def citation(id: str, label: str) -> str:
     """The mark an agent puts behind what it took from a memory, safe to show."""
-    return f"[Memory #{id}: {defuse(excerpt(label, 40).replace('[', '(').replace(']', ')'))}]"
+    return f"[Memory #{id}: {defuse(excerpt(defuse(label), 40)).replace('[', '(').replace(']', ')')}]"
 
 
 def unfence(text: str) -> str:
@@ -107,17 +142,71 @@ def _closings(text: str) -> dict[str, int]:
 
 def defuse(text: str) -> str:
     """Stored text that a model can read but not mistake for structure."""
-    plain = clean(text)[0]
-    if "<" in plain or "[" in plain:
-        plain = _TEMPLATE.pattern.sub(lambda token: token.group().translate(_SOFT), plain)
-    if "<" in plain:
-        plain = _ROLE_TAG.pattern.sub("‹", plain)
-    if ":" in plain:
-        plain = _ROLE_LINE.pattern.sub(r"\1\2\3꞉", plain)
-    return _FENCE_WORD.pattern.sub("recollect memory", plain) if "-" in plain else plain
+    if "\x1b" in text or not text.isascii():
+        text = _TERMINAL.pattern.sub("", text)
+    plain = clean(text.translate(_BREAKS))[0]
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", _HIDDEN.pattern.sub("", plain)).strip()
+    if not any(sign in plain for sign in _STRUCTURAL):
+        return plain
+    return _soften(plain, *_unmasked(plain))
 
 
-_SOFT = str.maketrans({"<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧"})
+def _soften(text: str, seen: str, places: Sequence[int] | None) -> str:
+    """`text` with every sign of structure replaced by one that only looks like it. `seen` is the text without disguise,
+    `places` where each of its characters stands in `text`."""
+    changes: dict[int, str] = {}
+    if "<" in seen or "[" in seen:
+        for token in _TEMPLATE.finditer(seen):
+            for place in range(token.start(), token.end()):
+                if seen[place] in _SOFT:
+                    changes[place] = _SOFT[seen[place]]
+    if "<" in seen or "&" in seen:
+        for tag in _ROLE_TAG.finditer(seen):
+            changes.update(dict.fromkeys(range(tag.start(), tag.end()), ""))
+            changes[tag.start()] = "‹"
+    if "<" in seen:
+        changes.update((tag.start(), "‹") for tag in _ODD_TAG.finditer(seen))
+    if ":" in seen:
+        changes.update((role.end() - 1, "꞉") for role in _ROLE_LINE.finditer(seen))
+    for word in _FENCE_WORD.finditer(seen):
+        changes.update(dict.fromkeys(range(*word.span(1)), " "))
+    if not changes:
+        return text
+    shown = list(text)
+    for place, sign in changes.items():
+        shown[place if places is None else places[place]] = sign
+    return "".join(shown)
+
+
+def _unmasked(text: str) -> tuple[str, Sequence[int] | None]:
+    """The text as it reads without compatibility forms, marks and what hides, and where each character came from;
+    nothing for the places when every character is its own."""
+    if text.isascii() or (max(text) < "\u0300" and unicodedata.is_normalized("NFKD", text)):
+        return text, None
+    seen: list[str] = []
+    places: list[int] = []
+    known: dict[str, str] = {}
+    for place, letter in enumerate(text):
+        bare = known.get(letter)
+        if bare is None:
+            whole = unicodedata.normalize("NFKD", letter)
+            bare = known[letter] = "".join(one for one in whole if unicodedata.category(one) not in _UNSEEN)
+        seen.append(bare)
+        places += [place] * len(bare)
+    return "".join(seen), places
+
+
+_UNSEEN = ("Mn", "Me", "Cf")
+_SOFT = {"<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧"}
+# What no script needs, and what some need between their own letters but nobody beside a Latin one.
+_LATIN = "\\x00-\\x7f\\uff01-\\uff5e"
+_NEEDLESS = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0"
+_HIDDEN = Lazy(
+    f"(?:(?<=[{_LATIN}])|\\A)[{_NEEDLESS}\u200c\u200d\ufe00-\ufe0f]+"
+    f"|[{_NEEDLESS}\u200c\u200d]++(?=[{_LATIN}]|\\Z)|[{_NEEDLESS}]+",
+    0,
+)
 
 
 def _item(number: int, hit: Hit) -> str:
