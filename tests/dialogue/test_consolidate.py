@@ -251,3 +251,9 @@ def test_the_same_words_said_twice_are_one_fact_of_both_episodes(memory: Recolle
     (fact,) = [fact for fact in memory.sessions.facts() if "tea" in fact.content]
     told = {link.target for link in memory.why(fact.id).points_at}
     assert {*first, *second} <= told
+
+
+def test_a_session_is_finished_when_all_of_it_was_read(memory: Recollect) -> None:
+    memory.sessions.capture("I prefer tea over coffee.", session="s")
+    (done,) = memory.sessions.consolidate("s")
+    assert done.finished is True

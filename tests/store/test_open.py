@@ -30,6 +30,7 @@ from recollect.core.errors import (
 from recollect.store.migrate import every_step
 from recollect.store.migrations.latest import LATEST
 from recollect.store.sqlite.engine import SqliteEngine, require_safe_sqlite
+from recollect.store.sqlite.place import make_folder
 
 
 def made(path: Path, statements: int = 3) -> Path:
@@ -266,3 +267,7 @@ def test_closing_while_another_thread_writes_waits_for_it_and_raises_nothing(tmp
 def test_an_order_nobody_knows_is_refused_with_the_choices(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", project="t") as memory, pytest.raises(UnknownChoice, match="newst"):
         memory.list(order="newst")  # type: ignore[arg-type]
+
+
+def test_a_folder_beside_a_store_is_for_its_owner_alone(tmp_path: Path) -> None:
+    assert make_folder(tmp_path / "beside").stat().st_mode & 0o777 == 0o700
