@@ -356,3 +356,15 @@ def test_what_was_watched_is_learnt_when_the_conversation_is_closed(memory: Reco
     assert [file.path for file in memory.store.observed.get("s").files] == ["a.py"]  # type: ignore[union-attr]
     assert len(memory.store.injections.of("s")) == 1
     assert seen.started is not None
+
+
+def test_clearing_a_session_says_so_in_the_history(memory: Recollect) -> None:
+    async def story() -> None:
+        session = RecollectSession(memory, "s")
+        await session.add_items(ITEMS)
+        await session.clear_session()
+
+    asyncio.run(story())
+    gone = [entry.change.why for entry in memory.history() if entry.change.action == "forget"]
+    assert gone
+    assert set(gone) == {"the session was cleared"}

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from observer_session import Session
+from recollect.core.observed import SequenceSeen
 from recollect.observer import policy
+from recollect.observer.recorder import Recorder
 from recollect.observer.signals import DETECTORS
 
 
@@ -249,3 +251,20 @@ def test_every_signal_is_named_in_a_positive_and_in_a_negative_test() -> None:
         silent = [line for line in mentions if "assert not" in line or "== []" in line]
         assert len(mentions) > len(silent), f"{name} is never seen to fire"
         assert silent, f"{name} is never seen to be silent"
+
+
+def test_an_order_of_tools_that_came_once_is_not_written_down_and_one_that_came_again_is() -> None:
+    again = Session("again")
+    for _ in range(4):
+        again.read("a.py").edit("a.py").grep("x").run("make test")
+    once = Session("once").read("a.py").edit("a.py").grep("x").run("make test")
+
+    def kept(session: Session) -> tuple[SequenceSeen, ...]:
+        recorder = Recorder()
+        for event in session.events:
+            recorder.see(event)
+        return recorder.sequences()
+
+    assert kept(once) == ()
+    assert kept(again)
+    assert all(one.times > 1 and " → " in one.tools for one in kept(again))

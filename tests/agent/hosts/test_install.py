@@ -16,7 +16,7 @@ import pytest
 
 from recollect.agent.hosts.catalog import HOSTS, load_rules
 from recollect.agent.hosts.check import installed_state
-from recollect.agent.hosts.edits import HostConfigBroken, is_ours
+from recollect.agent.hosts.edits import HostConfigBroken, HostTrace, is_ours
 from recollect.agent.hosts.install import (
     HostConfigMoved,
     HostConfigUnwritable,
@@ -482,3 +482,11 @@ def test_only_an_installation_into_a_project_speaks_of_trusting_its_folder(targe
     assert "trusted the folder" in told("project")
     assert "trusted the folder" not in told("user")
     assert "started anew" in told("user")
+
+
+def test_what_a_host_noted_about_us_goes_and_what_it_noted_about_others_stays(tmp_path: Path) -> None:
+    lines = HostTrace(tmp_path / "trusted_hooks.json", ("/p",), lines=True)
+    said = '{"/p": ["recollect-hook gemini", "other-hook"], "/q": ["recollect-hook gemini"]}'
+    assert json.loads(lines.take(said, None)) == {"/p": ["other-hook"], "/q": ["recollect-hook gemini"]}
+    member = HostTrace(tmp_path / "known.json", ("ours",))
+    assert json.loads(member.take('{"ours": {"a": 1}, "theirs": 2}', None)) == {"theirs": 2}
