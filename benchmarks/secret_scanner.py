@@ -1,8 +1,11 @@
 """What the secret scanner finds, what it wrongly takes, and what it costs.
 
-Recall on samples drawn from the gitleaks rules (a yardstick, never shipped) and on the leaky repository of planted
-secrets; false positives on dialogue and agent traces; speed as a ratio to one trivial `re.search`. Reads only
-`../shared/data` and says so when it is not there.
+    python benchmarks/secret_scanner.py [--only PART] [--show] [--seed N]
+
+Generated here, whatever the machine has: secrets planted in files and sentences (`secret_samples`), and tokens in the
+formats that vendors document, each also without its vendor's rule. From `../shared/data`, where that is present:
+samples drawn from the gitleaks rules (a yardstick, never shipped), the leaky repository of planted secrets, and false
+alarms on dialogue, agent traces and commit histories. Those on source code are counted in the installed packages.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import random
 import re
 import string
 import sys
+import sysconfig
 import tarfile
 import time
 import tomllib
@@ -23,11 +27,14 @@ from pathlib import Path
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-from recollect.privacy.scan import Finding, scan
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src"), str(Path(__file__).resolve().parent)]
+from secret_samples import HOSTS, TEMPLATES, USERS, VENDORS, Draw  # noqa: E402
+
+from recollect.privacy.rules import GENERIC, RULES  # noqa: E402
+from recollect.privacy.scan import Finding, Scanner, scan  # noqa: E402
 
 SEED = 20260101
-SAMPLES = 40  # of each rule
+SAMPLES = 20  # of each rule
 TRIES = 60  # before a rule counts as not drawable
 WHOLE = 0.9  # of a secret's characters must lie in findings for it to be gone
 PREFIX_LEAST = 3
@@ -206,6 +213,74 @@ def embed(sample: tuple[str, int, int], name: str, context: str) -> tuple[str, i
     return head + text[start:end] + tail, len(head), len(head) + end - start
 
 
+def plant(template: str, draw: Draw) -> tuple[str, list[tuple[int, int]]]:
+    """A template with its kinds drawn, and where the secrets stand."""
+    text, spans = "", []
+    for literal, kind, _, _ in string.Formatter().parse(template):
+        text += literal
+        if kind in ("user", "host"):
+            text += draw.chance.choice(USERS if kind == "user" else HOSTS)
+        elif kind:
+            value = draw.value(kind)
+            spans.append((len(text), len(text) + len(value)))
+            text += value
+    return text, spans
+
+
+def planted(seed: int, show: bool) -> None:
+    """Secrets in files and sentences as people write them."""
+    draw = Draw(seed)
+    print(f"\nplanted in files and sentences (seed {seed}): found / planted, whole value")
+    everything: list[float] = []
+    for place, templates in TEMPLATES.items():
+        caught: list[float] = []
+        for template in templates:
+            misses = 0
+            for _ in range(SAMPLES):
+                text, spans = plant(template, draw)
+                findings = scan(text)
+                for start, end in spans:
+                    part = covered(findings, start, end)
+                    caught.append(part)
+                    misses += not part
+                    if show and not part:
+                        print(f"    {text!r}")
+            if misses > SAMPLES // 4:
+                print(f"    missed {misses}/{SAMPLES}: {template!r}")
+        everything += caught
+        whole = sum(part >= WHOLE for part in caught) / len(caught)
+        print(f"  {place:20} {share(caught)}  whole {whole:.3f}")
+    print(f"  {'all':20} {share(everything)}")
+
+
+def vendors(seed: int, show: bool) -> None:
+    """Documented formats: with every rule, and with the generic rules alone, as if the vendor were unknown."""
+    draw = Draw(seed)
+    generic = Scanner(GENERIC)
+    tally: dict[str, dict[str, list[float]]] = {}
+    for vendor, form in VENDORS:
+        rows = tally.setdefault(vendor, {"all": [], "alone": [], "alone, named": []})
+        for n in range(SAMPLES):
+            value, _ = plant(form, draw)
+            context = list(CONTEXTS)[n % len(CONTEXTS)]
+            text, start, end = embed((value, 0, len(value)), f"{vendor.replace('-', '_').upper()}_API_KEY", context)
+            rows["all"].append(covered(scan(text), start, end) >= WHOLE)
+            found = covered(generic.scan(text), start, end) >= WHOLE
+            rows["alone" if context == "bare" else "alone, named"].append(found)
+            if show and not rows["all"][-1]:
+                print(f"    {vendor}: {text!r}")
+    print(f"\nvendors' formats, {len(tally)} vendors, {len(VENDORS)} formats (seed {seed}); whole value")
+    print("  left out: the generic rules alone find it beside a name / with nothing beside it")
+    for vendor, rows in sorted(tally.items()):
+        whole, named, bare = (sum(rows[key]) / len(rows[key]) for key in ("all", "alone, named", "alone"))
+        mark = "" if whole >= 0.98 else "  <"
+        print(f"    {vendor:16} {whole:.2f}   left out {named:.2f} / {bare:.2f}{mark}")
+    for key in ("all", "alone, named", "alone"):
+        print(f"  {key:14} {share([one for rows in tally.values() for one in rows[key]])}")
+    weak = [vendor for vendor, rows in tally.items() if sum(rows["alone, named"]) / len(rows["alone, named"]) < 0.9]
+    print(f"  left out and named, found in less than 9 of 10: {', '.join(weak) or 'none'}")
+
+
 def yardstick(data: Path, show: bool) -> None:
     rules = tomllib.loads((data / "sec/gitleaks.toml").read_text())["rules"]
     tally: dict[tuple[str, str], list[float]] = {}
@@ -278,20 +353,62 @@ def trace_texts(data: Path) -> Iterator[tuple[str, str]]:
                     yield event["k"], text
 
 
-def false_positives(data: Path, show: bool) -> None:
-    groups: dict[str, list[str]] = {"dialogue": turns(data)}
-    for kind, text in trace_texts(data):
-        groups.setdefault(f"trace {kind}", []).append(text)
+def wide_trace_texts(data: Path) -> Iterator[tuple[str, str]]:
+    """Every fifth text of the sessions of a dozen further projects."""
+    for path in sorted((data / "traces-wide").glob("*.jsonl.gz")):
+        with gzip.open(path, "rt") as lines:
+            for line in lines:
+                texts = [text for text in _texts_in(json.loads(line)) if 20 < len(text) < 20_000]
+                yield from (("wide trace", text) for text in texts[::5])
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(item)
+
+
+def histories(data: Path) -> Iterator[str]:
+    for path in sorted((data / "history").glob("*.log.gz")):
+        with gzip.open(path, "rt", errors="replace") as lines:
+            for number, block in enumerate(lines.read().split("\n@")):
+                if number % 200 == 0:
+                    yield block[:20_000]
+
+
+def sources(packages: Path, kinds: tuple[str, ...]) -> Iterator[str]:
+    """Files of source code in installed packages."""
+    for path in sorted(packages.rglob("*")):
+        if path.suffix in kinds and path.is_file() and path.stat().st_size < 200_000:
+            yield path.read_text(encoding="utf-8", errors="replace")
+
+
+def false_positives(data: Path | None, packages: Path, show: bool) -> None:
+    groups: dict[str, list[str]] = {
+        "code .py": list(sources(packages, (".py", ".pyi")))[::3],
+        "code .js .ts": list(sources(packages, (".js", ".ts", ".css", ".mjs")))[::2],
+        "metadata": list(sources(packages, (".toml", ".json", ".txt", ".md", ".cfg", ".yaml", ".yml"))),
+    }
+    if data:
+        groups["dialogue"] = turns(data)
+        groups["histories"] = list(histories(data))
+        for kind, text in (*trace_texts(data), *wide_trace_texts(data)):
+            groups.setdefault(f"trace {kind}" if kind != "wide trace" else kind, []).append(text)
     print("\nflagged per 1,000 texts (a planted or real secret counts here too until judged)")
+    flagged = total = 0
     for name, texts in groups.items():
         found = [(text, findings) for text in texts if (findings := scan(text))]
         rules = Counter(f.rule for _, findings in found for f in findings)
         size = sum(map(len, texts)) / 1e6
-        rate = 1000 * len(found) / len(texts)
+        rate = 1000 * len(found) / max(1, len(texts))
+        flagged, total = flagged + len(found), total + len(texts)
         print(f"  {name:16} {rate:6.2f}  n={len(texts)} ({size:.1f} MB)  {dict(rules.most_common(8))}")
         for text, findings in found if show else ():
             for f in findings:
                 print(f"    {f.rule}: {text[max(0, f.start - 60) : f.start]!r} >>> {text[f.start : f.end][:90]!r}")
+    print(f"  {'all':16} {1000 * flagged / total:6.2f}  n={total}")
 
 
 def best(times: int, run: Callable[[], object]) -> float:
@@ -321,22 +438,28 @@ def speed(data: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data")
+    parser.add_argument("--packages", type=Path, default=Path(sysconfig.get_paths()["purelib"]))
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument(
         "--show", action="store_true", help="print every miss and every hit on benign texts, to be judged"
     )
-    parser.add_argument("--only", choices=("yardstick", "leaky", "benign", "speed"))
+    parser.add_argument("--only", choices=("planted", "vendors", "yardstick", "leaky", "benign", "speed"))
     options = parser.parse_args()
-    if not (options.data / "sec/gitleaks.toml").exists():
-        print(f"skipped: no data at {options.data}")
-        return
+    shared = (options.data / "sec/gitleaks.toml").exists()
     parts: dict[str, Callable[[], None]] = {
-        "yardstick": lambda: yardstick(options.data, options.show),
-        "leaky": lambda: leaky(options.data),
-        "benign": lambda: false_positives(options.data, options.show),
-        "speed": lambda: speed(options.data),
+        "planted": lambda: planted(options.seed, options.show),
+        "vendors": lambda: vendors(options.seed, options.show),
+        "benign": lambda: false_positives(options.data if shared else None, options.packages, options.show),
     }
+    if shared:
+        parts["yardstick"] = lambda: yardstick(options.data, options.show)
+        parts["leaky"] = lambda: leaky(options.data)
+        parts["speed"] = lambda: speed(options.data)
+    else:
+        print(f"no data at {options.data}: yardstick, leaky repository, dialogue, traces and speed are skipped")
+    print(f"{len(RULES)} rules")
     for name, part in parts.items():
         if options.only in (None, name):
             part()
