@@ -22,9 +22,9 @@ from recollect.core.kinds import Kinds
 from recollect.core.query import ANY_USER
 from recollect.core.records import Memory, Span
 from recollect.dialogue.people import describe_entity
-from recollect.remember.forget import redact_stored
 from recollect.remember.passages import DocumentChunks, drop_passages, replace_passages
 from recollect.remember.replay import rebuild
+from recollect.remember.rescreen import redact_stored
 from recollect.store.check import check
 from recollect.store.open import open_store
 from recollect.store.store import Store

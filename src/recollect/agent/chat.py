@@ -210,12 +210,12 @@ class Chat:
         return result
 
     def _end(self, work: _OpenTurn, state: TurnState, output: str, note: str) -> Turn:
-        told = redact(clean(output.replace("\0", ""))[0]).text
+        told, note = redact(clean(output.replace("\0", ""))[0]).text, redact(note).text
         ended = work.turn.having(state=state, output=told, note=note, ended_at=self._now())
         self._turns.put(ended)
         self._guard(lambda: self._provider.save_turn(ended), work.notes)
         if work.notes:
-            ended = ended.having(note="; ".join([note, *work.notes]).strip("; "))
+            ended = ended.having(note=redact("; ".join([note, *work.notes]).strip("; ")).text)
             self._turns.put(ended)
         return ended
 

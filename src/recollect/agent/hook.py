@@ -26,10 +26,12 @@ from recollect.files.mark import StoreOrigin, foreign_notice
 from recollect.files.plain import require_own_folder
 from recollect.files.project import FOLDER, STORE, find_root_path, user_folder
 from recollect.files.session_file import SessionFile
+from recollect.privacy.glance import may_hold_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     from recollect.agent.hook_event import HookEvent
     from recollect.agent.injection import Moment, Search
@@ -94,7 +96,8 @@ class Hook:
         if not os.path.exists(store):
             return "", [f"no store for {event.folder}"]
         require_own_folder(folder)  # a link would lead to another project's
-        file = SessionFile.of(folder, event.session, host=event.host)
+        payload, session = screen_event(event)
+        file = SessionFile.of(folder, session, host=event.host)
         if not file.take_event(event.key, event.event, self._now, named=event.is_named):
             return "", []
         text, troubles = "", []
@@ -110,7 +113,7 @@ class Hook:
         except (OSError, ValueError) as trouble:  # the next warnings go without: they trust no file that missed one
             troubles.append(f"not followed: {trouble}")
         try:
-            file.append_event(event.host, event.kept_payload(), self._now, disk=event.disk)
+            file.append_event(event.host, payload, self._now, disk=event.disk)
         except (OSError, ValueError, RecursionError) as trouble:
             troubles.append(f"not kept: {trouble}")
         return text, troubles
@@ -179,6 +182,18 @@ class Hook:
         selector = InjectionSelector(reader, session=event.session, level=level, given=file)
         found = selector.at_start() if moment is SYSTEM_PROMPT else selector.for_prompt(event.prompt, first=False)
         return found[:_PERSONAL]
+
+
+def screen_event(event: HookEvent) -> tuple[dict[str, Any], str]:
+    """What is kept of an event, and the name of its session, without secrets: nothing else is written of it."""
+    from json import dumps
+
+    kept = event.kept_payload()
+    if not may_hold_secret(dumps(kept, ensure_ascii=False)) and not may_hold_secret(event.session):
+        return kept, event.session
+    from recollect.privacy.values import redact_name, redact_value  # few events need the rules
+
+    return redact_value(kept), redact_name(event.session)
 
 
 # --- what calls like this one met before ------------------------------------------------------------------------------

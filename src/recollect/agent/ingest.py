@@ -27,6 +27,7 @@ from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.errors import PersonOnly, UnknownChoice
 from recollect.core.ids import MemoryId
 from recollect.files.session_file import SessionFile, session_files, spool_folder
+from recollect.privacy.values import redact_name
 from recollect.remember.writer import Writer
 from recollect.store.codec import from_ms
 from recollect.store.injections import Injections, Told
@@ -105,6 +106,7 @@ class InjectionIngest:
         outcome: str | None,
     ) -> int:
         """Write down a session, what it was told and its `outcome` once it is over; how many memories were news."""
+        session = redact_name(session)
         with self.writer.transaction(durable=False):
             self.injections.begin(session, host=host, arm=arm, at=began)
             fresh = self.injections.note(session, [Told(memory, moment, from_ms(at)) for memory, moment, at in told])

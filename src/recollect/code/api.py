@@ -215,9 +215,9 @@ class Code:
         head = next((found for folder in (root, *root.parents) if (found := current_commit(folder)) is not None), None)
         if head is None or head == self._meta.get(_HEAD):
             return
-        from recollect.code.cochange import measure_churn, measure_cochange
+        from recollect.code.cochange import measure_churn, measure_cochange, without_secret_names
 
-        commits = follow_renames(read_history(root))
+        commits = without_secret_names(follow_renames(read_history(root)))
         with self._writer.transaction():
             self._graph.replace_history(measure_cochange(files for _, files in commits), measure_churn(commits))
             self._meta.put(_HEAD, head)

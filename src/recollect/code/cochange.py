@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
+from recollect.privacy.scan import scan
+
 MAX_COMMIT_FILES = 60  # files in a commit above which it tells nothing
 HALF_LIVES = (60.0, 600.0)  # commits after which one counts half: what is worked on now, and what belongs together
 HEAT_HALF_LIFE = 20.0  # commits after which a file that was touched is half as hot
@@ -97,6 +99,16 @@ class History:
     def heat(self) -> dict[str, float]:
         """How lately each file was touched, from 0 to 1."""
         return {file: 2.0 ** ((last - self._now) / HEAT_HALF_LIFE) for file, last in self._last.items()}
+
+
+def without_secret_names(
+    commits: Sequence[tuple[datetime, Sequence[str]]],
+) -> Sequence[tuple[datetime, Sequence[str]]]:
+    """The commits without the files whose names hold a secret: names are kept."""
+    told = {name for name in {file for _, files in commits for file in files} if scan(name)}
+    if not told:
+        return commits
+    return [(at, [file for file in files if file not in told]) for at, files in commits]
 
 
 def measure_cochange(commits: Iterable[Sequence[str]]) -> list[tuple[str, str, float, int]]:

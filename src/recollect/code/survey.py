@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from recollect.code.languages import language_of
 from recollect.files.walk import Found, Skipped, walk
+from recollect.privacy.scan import redact, scan
 from recollect.store.graph import FileRow, Graph
 
 # What others made: vendored, bundled and generated files say nothing about this project.
@@ -43,6 +44,8 @@ def survey_tree(root: Path, known: Mapping[str, FileRow], *, thorough: bool = Fa
     for one in walk(root, extra_ignores=NOT_OURS, wanted=_is_wanted):
         if isinstance(one, Skipped):
             found.skipped.append(one)
+        elif scan(one.relative):
+            found.skipped.append(Skipped(redact(one.relative).text, "its name holds a secret"))
         elif language_of(one.relative) is None:
             seen.add(one.relative)
             found.manifests.append(one.relative)

@@ -22,7 +22,7 @@ from types import TracebackType
 from recollect.code.languages import GrammarMissing
 from recollect.code.outline import Chunk, Outline, build_outline, split_chunks
 from recollect.code.parse import parse
-from recollect.privacy.scan import scan
+from recollect.privacy.scan import redact, scan
 
 ANSWER_TIMEOUT = 20.0  # seconds without an answer on a busy machine; a worker bounds its own processor time far below
 ONE_WORKER_BELOW = 24  # files below which a second process costs more than it saves
@@ -214,11 +214,22 @@ def examine_file(path: str, language: str, *, chunks: bool) -> bytes:
         outline = parse(source, language)
     except GrammarMissing as missing:
         return _skipped(str(missing))
+    kept = redact(outline.to_json())
+    if kept.findings and not _is_json(kept.text):
+        return _skipped("its names hold a secret")
     found = split_chunks(source.decode("utf-8", "replace"), outline) if chunks else []
     clean = not any(scan(text) for one in found for text in (one.text, one.name)) and not scan(path)
     head = json.dumps(["ok", hash_source(source), clean])[:-1]
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
-    return f"{head},{outline.to_json()},{body}]".encode("utf-8", "surrogatepass")
+    return f"{head},{kept.text},{body}]".encode("utf-8", "surrogatepass")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def find_unfit_reason(source: bytes) -> str:

@@ -25,6 +25,7 @@ from recollect.core.text import clean, require_storable
 from recollect.dialogue.context import PART, ROLE_NAME, SESSION_NAME, DialogueContext
 from recollect.privacy.fence import own_words
 from recollect.privacy.scan import redact
+from recollect.privacy.values import redact_name
 
 EMPTY = "there is no visible text in it"
 INJECTED = "it holds nothing but memories we injected"
@@ -86,7 +87,7 @@ def _one(said: _Said, room: DialogueContext, now: datetime) -> Captured:
 
 
 def _read_message(place: int, message: Message, now: datetime) -> _Said:
-    session = _name(message.session, "session", SESSION_NAME)
+    session = redact_name(_name(message.session, "session", SESSION_NAME))
     role = _name(message.role, "role", ROLE_NAME)
     if not isinstance(message.text, str):
         raise InvalidField("text", f"expected a text, not {type(message.text).__name__}")

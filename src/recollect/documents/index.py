@@ -23,6 +23,7 @@ from recollect.documents.layout import Layout, Place
 from recollect.documents.links import is_local, is_loose, mark_loose, relink
 from recollect.documents.pages import Page, Unreadable, file_digest, read_page
 from recollect.files.walk import Found, Skipped, walk
+from recollect.privacy.scan import redact, scan
 from recollect.recall.reader import Reader
 from recollect.remember.passages import DocumentChunks, Kept
 
@@ -163,6 +164,8 @@ class _Run:
                 self.summary.skipped.append(Skipped(path, one.reason))
                 if not one.lasting:
                     self._unknown.append(path)
+            elif scan(path):
+                self.summary.skipped.append(Skipped(redact(path).text, "its name holds a secret"))
             elif (found := places[one.relative]) is not None:
                 self._seen.add(path)
                 yield Wanted(one, path, found, None)
@@ -236,7 +239,8 @@ class _Run:
             for document, (_, page) in both:
                 local = (reference for reference in page.references if is_local(reference))
                 self._room.documents.put_links(
-                    document.id, [DocumentLink(document.id, one.target, one.kind, one.line + 1) for one in local]
+                    document.id,
+                    [DocumentLink(document.id, redact(one.target).text, one.kind, one.line + 1) for one in local],
                 )
             mark_loose(self._room)
         for (one, _), done in zip(batch, kept, strict=True):
@@ -265,7 +269,7 @@ class _Run:
             project=self._room.writer.project,
             path=one.path,
             sha256=page.sha256,
-            title=page.title,
+            title=redact(page.title).text,
             label=one.place.label,
             type=one.place.type,
             confidence=page.starting_confidence if one.known is None else one.known.confidence,

@@ -14,11 +14,11 @@ import time
 from recollect.core.digest import short_digest
 from recollect.core.file_lock import free_lock, take_lock
 from recollect.files.mark import make_key, read_key, seal
-from recollect.files.plain import make_own_folder, open_in_own_folder, require_own_folder
+from recollect.files.plain import make_own_folder, open_in_own_folder, open_plain, require_own_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
     class ToldRecord(Protocol):
@@ -277,6 +277,42 @@ class SessionFile:
             self._set("learnt", 0)
             self._set("followed", _LOST)
 
+    def every_line(self) -> Iterator[str]:
+        """All its lines, whatever they say."""
+        return self._lines(_LINES) if self._opened() else iter(())
+
+    def reword(self, change: Callable[[str], str]) -> None:
+        """Put every line through a change, such as taking a secret out. The file is written anew beside and put in its
+        place: whoever waits for the old one notices."""
+        with self._locked(self.began, then="quiet"):
+            old, sealed = list(self._lines(_LINES)), self.is_sealed
+            new = list(map(change, old))
+
+            def content(inode: int) -> bytes:
+                told = _parsed(new[0]) if sealed and new else {}
+                key = read_key() if told else None
+                if key is not None:  # the seal names the file it stands in
+                    told["seal"] = seal(key, _FORM, str(told.get("session")), str(inode))
+                    new[0] = json.dumps(told, ensure_ascii=True, separators=(",", ":")) + "\n"
+                return self._moved_table(old, new) + "".join(new).encode()
+
+            replace_file(self.path, content)
+        self.close()
+
+    def _moved_table(self, old: Sequence[str], new: Sequence[str]) -> bytes:
+        """The table for lines that are longer or shorter than they were: some numbers in it are places after lines."""
+        before = after = _LINES
+        places = {_LINES: _LINES}
+        for one, other in zip(old, new, strict=True):
+            before, after = before + len(one.encode()), after + len(other.encode())
+            places[before] = after
+        table = bytearray(self._read(0, _LINES))
+        for name in ("told_end", "ingested", "events_end", "learnt"):
+            start = len(_MAGIC) + _NUMBERS.index(name) * _WIDTH
+            mark = places.get(self._header[name], self._header[name])
+            table[start : start + _WIDTH] = mark.to_bytes(_WIDTH, "little")
+        return bytes(table)
+
     # --- inside ---------------------------------------------------------------------------------------------------
 
     def _locked(self, at: int, *, then: str = "") -> _Locked:
@@ -444,6 +480,19 @@ class SessionMemory:
 
     def told(self) -> list[Told]:
         return list(self._told.values())
+
+
+def replace_file(path: str, content: Callable[[int], bytes]) -> None:
+    """Put new content, which may depend on the number of the new file, in the place of a file at once: a kill leaves
+    the old or the new one whole."""
+    beside = f"{path}.{os.urandom(6).hex()}.new"
+    handle = open_plain(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        _write_all(handle, content(os.fstat(handle).st_ino))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    os.replace(beside, path)
 
 
 def session_files(folder: str) -> list[SessionFile]:

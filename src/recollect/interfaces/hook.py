@@ -18,6 +18,7 @@ from recollect.agent.hook_event import HookEvent, find_folder, first_text
 from recollect.files.learning_turn import LEARNING, LearningTurn
 from recollect.files.plain import make_own_folder, open_in_own_folder
 from recollect.files.project import FOLDER, STORE, find_root_path, state_folder
+from recollect.privacy.glance import may_hold_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ _READING_DEADLINE = 1.0  # … while the event is not yet known
 _MAX_DEADLINE = 3.0
 _MAX_STDIN = 64_000_000  # bytes
 _LOG = "hook.log"
+_MAX_LINE = 2_000  # characters of what is logged that are looked at
 _MAX_LOG = 512_000  # bytes; then it is put aside once
 
 
@@ -282,6 +284,10 @@ def log(who: str, what: str) -> None:
         path = os.path.join(folder, _LOG)
         if os.path.exists(path) and os.path.getsize(path) > _MAX_LOG:
             os.replace(path, f"{path}.1")
+        if may_hold_secret(what):
+            from recollect.privacy.scan import redact
+
+            what = redact(what[:_MAX_LINE]).text
         line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {who} {what}".replace("\n", " ")[:600]
         handle = open_in_own_folder(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         with open(handle, "a", encoding="utf-8", errors="replace") as file:

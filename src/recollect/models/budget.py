@@ -120,10 +120,10 @@ class Governed:
         try:
             answer = ask()
         except ModelWrong as error:
-            self.book.settle(number, used=needed, outcome="wrong", note=str(error))
+            self.book.settle(number, used=needed, outcome="wrong", note=error.code)
             raise
         except RecollectError as error:
-            self.book.settle(number, used=estimate(sent), outcome="down", note=str(error))
+            self.book.settle(number, used=estimate(sent), outcome="down", note=error.code)
             raise
         self.book.settle(number, used=answer.usage.total, outcome="ok")
         return answer

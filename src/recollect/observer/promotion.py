@@ -30,7 +30,7 @@ from recollect.observer.context import ACTOR, ObserverContext
 from recollect.observer.events import Outcome
 from recollect.observer.history import History
 from recollect.observer.hunch import MAX_EVIDENCE, Evidence, Hunch, reword, signal_tag
-from recollect.observer.recorder import module_of
+from recollect.observer.recorder import module_of, screen_contribution
 from recollect.observer.rules import find_hunches
 from recollect.recall.reader import Reader
 
@@ -274,7 +274,8 @@ class Written:
 def write_learned(
     seen: Contribution, proposals: Sequence[Proposal], known: Sequence[Compared], context: ObserverContext
 ) -> Written:
-    """Write everything or nothing. What another process promoted meanwhile is not promoted again."""
+    """Write everything or nothing, and no secret. What another process promoted meanwhile is not promoted again."""
+    seen = screen_contribution(seen)
     drafts = {one.hunch.key: context.writer.tie(draft_memory(one, seen.session)) for one in proposals}
     with context.writer.transaction():
         if not context.observed.put(seen):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, cast
 
 from recollect.core.likeness import jaccard
-from recollect.core.observed import CallsSeen, ErrorSeen, FileSeen, PairSeen, SequenceSeen
+from recollect.core.observed import CallsSeen, Contribution, ErrorSeen, FileSeen, PairSeen, SequenceSeen
 from recollect.core.tokens import CHARS_PER_TOKEN
 from recollect.observer import policy
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
@@ -262,6 +263,26 @@ class Recorder:
 def safe(text: str) -> str:
     """The text without secrets, and storable."""
     return redact(text.encode("utf-8", "replace").decode().replace("\0", "")).text
+
+
+def screen_contribution(seen: Contribution) -> Contribution:
+    """What a session adds, without secrets in any text of it: paths, words, names and examples."""
+    return cast(Contribution, _screen_record(seen, {}))
+
+
+def _screen_record(value: Any, known: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        if value not in known:
+            known[value] = redact(value).text
+        return known[value]
+    if isinstance(value, tuple):
+        several = tuple(_screen_record(item, known) for item in value)
+        return several if several != value else value
+    if is_dataclass(value) and not isinstance(value, type):
+        texts = {field.name: getattr(value, field.name) for field in fields(value)}
+        safe = {name: _screen_record(item, known) for name, item in texts.items()}
+        return value if safe == texts else replace(value, **safe)
+    return value
 
 
 def _kind(call: ToolCall) -> tuple[str, str]:

@@ -23,6 +23,8 @@ from recollect.core.log import Action
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Status, choose, share
 from recollect.core.text import require_storable
+from recollect.privacy.scan import redact
+from recollect.privacy.values import redact_name, redact_value
 from recollect.remember.act import ActContext
 from recollect.remember.agents import is_persons, limit_change, may_bury, require_own
 from recollect.remember.changes import Changes
@@ -168,7 +170,7 @@ def expire(store: Store, id: str, hand: ActContext) -> Memory:
 
 def annotate(store: Store, id: str, hand: ActContext, **fields: Any) -> Memory:
     """Add what was worked out about a memory, such as whom it mentions. What it says does not change."""
-    return _act(store, id, "annotate", lambda memory, _: memory.having(**fields), hand)
+    return _act(store, id, "annotate", lambda memory, _: memory.having(**redact_value(fields)), hand)
 
 
 def cite(store: Store, id: MemoryId, act: ActContext, *, sources: Sequence[MemoryId], session: str | None) -> None:
@@ -186,7 +188,7 @@ def cite(store: Store, id: MemoryId, act: ActContext, *, sources: Sequence[Memor
         changes = Changes(store, act)
         changes.put_links("merge", links)
         again = known.having(
-            provenance=tuple(dict.fromkeys((*known.provenance, *([session] if session else [])))),
+            provenance=tuple(dict.fromkeys((*known.provenance, *([redact_name(session)] if session else [])))),
             accessed_at=max(known.accessed_at, act.at),
             updated_at=act.at,
             revision=known.revision + 1,
@@ -214,7 +216,7 @@ def relate(
             source=source,
             relation=choose(Relation, relation, "relation"),
             target=target,
-            file=None if file is None else require_storable(file, "file"),
+            file=None if file is None else redact(require_storable(file, "file")).text,
             confidence=share(confidence, "confidence"),
             automatic=False,
             created_at=hand.at,

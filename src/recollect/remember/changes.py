@@ -91,6 +91,18 @@ class Changes:
         self._erase_words(after)
         self.note(action, after.id, why, after=whole(after))
 
+    def retell(self, action: Action, memory: Memory, why: str = "") -> None:
+        """Tell a memory whole once more, because an entry that told of it was emptied. A passage is told with its
+        document."""
+        if memory.span is not None and memory.span.document is not None:
+            self.retell_passages(memory.span.document)
+        else:
+            self.note(action, memory.id, why, after=whole(memory))
+
+    def retell_passages(self, document: str) -> None:
+        """Tell the passages of a document once more."""
+        self._retold[document] = None
+
     def remove(self, action: Action, memory: Memory, why: str = "", *, erase: bool = False) -> None:
         """Delete a memory with its links; when `erase`, with all that the log says of it."""
         self._delete(memory)
@@ -156,7 +168,9 @@ class Changes:
         self.note(action, link.source, before=link_json(link), about="link")
 
     def put_entities(self, action: Action, entities: Sequence[Entity]) -> None:
-        """Add entities, or replace what is known of them. Each is told whole: what it was, its last entry says."""
+        """Add entities, or replace what is known of them. Each is told whole: what it was, its last entry says. A name
+        that holds a secret is kept without it."""
+        entities = [_screened(entity) for entity in entities]
         for entity in entities:
             self.note(action, entity.id, after=entity_json(entity), about="entity")
         self._store.entities.put(entities)
@@ -182,3 +196,11 @@ class Changes:
             return
         self._store.tombstones.lift(key)
         self.note(action, key, before={"reason": known.reason, "at": iso(known.at)}, about="tombstone")
+
+
+def _screened(entity: Entity) -> Entity:
+    from recollect.privacy.values import redact_value  # few processes write entities
+
+    texts = {"name": entity.name, "aliases": entity.aliases, "summary": entity.summary}
+    safe = redact_value(texts)
+    return entity if safe is texts else entity.having(**safe)

@@ -83,6 +83,10 @@ def witnessed(
     Each new session adds a little confidence to what gains by use. `active` shows such a candidate from now on; that
     never un-shows anything. `content` tells it better, as long as nobody has looked at it.
     """
+    from recollect.privacy.values import redact_name, redact_value  # counting accesses does without
+
+    sessions, attributes = list(map(redact_name, sessions)), redact_value(dict(attributes))
+    content = redact_value(content)
     with store.engine.write():
         memory = store.memories.get(id)
         new = [session for session in sessions if session not in memory.provenance]

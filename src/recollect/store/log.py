@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from recollect.core.errors import StoreDamaged
 from recollect.core.fields import BY_COLUMN, Field
@@ -25,6 +25,15 @@ _QUIET = ", ".join(f"'{action}'" for action in QUIET)
 _SHOWN = "((about in ('memory', 'passages', 'note') or action = 'link') and action <> 'snapshot')"
 REPLICA = "replica"  # the fact that names this copy of the store
 ANCHOR = "log_head"  # the fact that says where the log ends
+
+
+class EntryBody(NamedTuple):
+    """What an entry says of its subject, as text."""
+
+    number: int
+    about: str
+    subject: str | None
+    body: str
 
 
 class Log:
@@ -158,6 +167,24 @@ class Log:
     def erase_words(self, subject: str) -> None:
         """Remove what the entries say of the words of a memory, or of the passages of a document, that stay."""
         self._engine.execute(self._ERASE_WORDS, {"subject": subject})
+
+    _BODIES = f"""
+        select number, about, subject, body from log where number > :after and body is not null
+         order by number limit {_PAGE}
+    """
+
+    def bodies(self) -> Iterator[EntryBody]:
+        """What each entry says, as it is written, for those who look for what must not be there."""
+        after = 0
+        while rows := self._engine.rows(self._BODIES, {"after": after}):
+            yield from (EntryBody(*row) for row in rows)
+            after = rows[-1][0]
+
+    _ERASE_ONE = "update log set body = null where number = :number"
+
+    def erase(self, number: int) -> None:
+        """Remove what one entry says. The chain stays whole: it holds digests."""
+        self._engine.execute(self._ERASE_ONE, {"number": number})
 
     # --- checking -------------------------------------------------------------------------------------------------
 

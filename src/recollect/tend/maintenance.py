@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recollect.store.spend import Cost
     from recollect.store.store import Store
     from recollect.tend.put_back import Restored
+    from recollect.tend.secrets import StoredSecret
 
 __all__ = [
     "Backup",
@@ -36,7 +37,6 @@ __all__ = [
     "RepairReport",
     "StoreFacts",
     "StoreStatus",
-    "StoredSecret",
     "backups_beside",
     "engine_version",
     "restore_backup",
@@ -75,15 +75,6 @@ class StoreStatus:
     jobs: Sequence[Job]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSecret:
-    """A rule that fires on what a memory or a turn says."""
-
-    where: str
-    rule: str
-    fixed: bool
-
-
 class Maintenance:
     """What is done to an open store, beside remembering and recalling."""
 
@@ -109,23 +100,17 @@ class Maintenance:
             raise StoreDamaged(str(self._store.engine.location), report.findings[0].problem)
         return rebuild(self._store)
 
-    def find_secrets(self, *, fix: bool = False, progress: Callable[[int], None] = silent) -> list[StoredSecret]:
-        """Look for secrets in what is stored; `fix` replaces them by placeholders."""
-        from recollect.remember.forget import redact_stored, redact_turn, secrets_in_turns, stored_secrets
+    def find_secrets(
+        self, *, fix: bool = False, backups: bool = False, progress: Callable[[int], None] = silent
+    ) -> list[StoredSecret]:
+        """Look for secrets in all that is kept: memories, the log, chats, documents, sessions and their files, backups.
 
-        found: list[StoredSecret] = []
-        for seen, (id, rules) in enumerate(stored_secrets(self._store), start=1):
-            progress(seen)
-            if fix and rules:
-                redact_stored(self._store, id, self._act())
-            found += [StoredSecret(id, rule, fix) for rule in rules]
-        for turn, rules in secrets_in_turns(self._store):
-            if fix:
-                redact_turn(self._store, turn)
-            found += [StoredSecret(turn, rule, fix) for rule in rules]
-        if fix and found:
-            self._store.engine.checkpoint()
-        return found
+        `fix` replaces them by placeholders; copies in `backups/` and `quarantine/` are only listed, unless `backups`
+        says to remove those that hold one, after a fresh backup.
+        """
+        from recollect.tend.secrets import SecretSearch
+
+        return SecretSearch(self._store, self._act, progress).run(fix=fix, backups=backups)
 
     def facts(self) -> StoreFacts:
         """Schema, how many memories there are, and whose vectors answer."""

@@ -18,7 +18,8 @@ from recollect.core.scope import OPEN
 from recollect.remember.act import ActContext
 from recollect.remember.acts import reject
 from recollect.remember.changes import Changes
-from recollect.remember.forget import forget_all, redact_stored
+from recollect.remember.forget import forget_all
+from recollect.remember.rescreen import redact_stored
 from recollect.store.erasures import Erasures
 from recollect.store.migrate import migrate
 from recollect.store.migrations.latest import LATEST

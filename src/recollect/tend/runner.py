@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -17,6 +17,8 @@ from recollect.core.chores import Done, Plan, WorkBudget
 from recollect.core.errors import RecollectError, UnknownChoice
 from recollect.core.log import Change
 from recollect.core.ports import Chore, Clock, Identity, quiet
+from recollect.privacy.scan import redact
+from recollect.privacy.values import redact_value
 from recollect.store.jobs import Job
 from recollect.store.store import Store
 from recollect.tend.policy import LEASE, LONGEST_RETRY, RETRY_AFTER, SCHEDULE, USUAL, is_due
@@ -131,6 +133,7 @@ def _closed(
 ) -> Done:
     """Give the chore back and write down what it did, unless that is what was written last."""
     outcome = "failed" if done.failed else "stopped" if done.waiting or not due else "done"
+    done = replace(done, notes=redact_value(done.notes))
     note = "; ".join(done.notes)
     store = run.store
     if holder is None:
@@ -159,7 +162,7 @@ def _told(done: Done, outcome: str) -> dict[str, Any]:
 
 def _failure(chore: Chore, error: Exception) -> Done:
     said = str(error) or type(error).__name__
-    reason = said if isinstance(error, RecollectError) else f"{type(error).__name__}: {said}"
+    reason = redact(said if isinstance(error, RecollectError) else f"{type(error).__name__}: {said}").text
     return Done(chore.name, notes=(reason,), failed=True)
 
 

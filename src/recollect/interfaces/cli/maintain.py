@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,7 +168,12 @@ def _show_repair(outcome: RepairReport, console: Console) -> None:
 
 def arguments_scan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="FILE", help="files to look through (default: what is stored)")
-    parser.add_argument("--fix", action="store_true", help="replace secrets in memories and turns by placeholders")
+    parser.add_argument("--fix", action="store_true", help="replace the secrets in what is stored by placeholders")
+    parser.add_argument(
+        "--backups",
+        action="store_true",
+        help="with --fix: make a fresh backup and remove the copies that hold a secret",
+    )
 
 
 def run_scan(args: argparse.Namespace, console: Console) -> int:
@@ -176,16 +182,29 @@ def run_scan(args: argparse.Namespace, console: Console) -> int:
         console.value({"findings": findings})
     else:
         for finding in findings:
-            console.line(f"{finding['where']}: {finding['rule']}" + (" (redacted)" if finding["fixed"] else ""))
+            place = f"{finding['place']} " if finding["place"] else ""
+            console.line(f"{place}{finding['where']}: {finding['rule']}" + _outcome(finding))
+        for place, number in sorted(Counter(str(finding["place"]) for finding in findings if finding["place"]).items()):
+            console.note(f"  {place}: {number}")
         console.note(counted(len(findings), "secret"))
     return FOUND if any(not finding["fixed"] for finding in findings) else FINE
 
 
+def _outcome(finding: Mapping[str, object]) -> str:
+    if finding["fixed"]:
+        return " (removed)" if finding["place"] in ("backup", "quarantine") else " (redacted)"
+    return f" ({finding['way']})" if finding["way"] else ""
+
+
 def _scan_store(args: argparse.Namespace, console: Console) -> list[dict[str, object]]:
     with open_from(args) as memory:
-        found = memory.maintenance.find_secrets(fix=args.fix, progress=lambda seen: console.progress("scanning", seen))
+        found = memory.maintenance.find_secrets(
+            fix=args.fix, backups=args.backups, progress=lambda seen: console.progress("scanning", seen)
+        )
     console.progress_done()
-    return [{"where": secret.where, "rule": secret.rule, "fixed": secret.fixed} for secret in found]
+    return [
+        {"place": one.place, "where": one.where, "rule": one.rule, "fixed": one.fixed, "way": one.way} for one in found
+    ]
 
 
 def _scan_files(paths: list[str]) -> list[dict[str, object]]:
@@ -198,7 +217,13 @@ def _scan_files(paths: list[str]) -> list[dict[str, object]]:
         except OSError as error:
             raise InvalidField(name, error.strerror or "cannot be read") from None
         findings += [
-            {"where": f"{name}:{text.count(chr(10), 0, found.start) + 1}", "rule": found.rule, "fixed": False}
+            {
+                "place": "",
+                "where": f"{name}:{text.count(chr(10), 0, found.start) + 1}",
+                "rule": found.rule,
+                "fixed": False,
+                "way": "",
+            }
             for found in scan(text)
         ]
     return findings
