@@ -214,6 +214,25 @@ class _BlockTracker:
             self._list = False
 
 
+def parsing_cost(text: str) -> int:
+    """What parsing costs, in lines: a table makes as many cells of every line as its head has."""
+    cells = place = 0
+    while rule := _RULE_ROW.search(text, place):
+        gap = _BREAK.search(text, rule.end())
+        place = gap.start() if gap else len(text)
+        cells += rule[0].count("|") * text.count("\n", rule.start(), place)
+    return text.count("\n") + (cells + text.count("|")) // _CELLS_A_LINE
+
+
+def shorten(text: str, *, most: int, chars: int) -> str:
+    """The beginning of a text, whole lines, that costs at most as much to parse as `most` lines."""
+    kept = text
+    while len(kept) > chars or parsing_cost(kept) > most:
+        half = min(chars, len(kept) // 2)
+        kept = kept[: kept.rfind("\n", 0, half) + 1] or kept[:half]
+    return kept
+
+
 class _Reading:
     """What is gathered while the pieces go by."""
 
@@ -238,7 +257,7 @@ class _Reading:
                 self._read_plainly(piece.start, last)
                 self.notes.append(f"from line {piece.start + 1:,} on only headings, paragraphs and links were read")
                 break
-            if piece.plain or (cost := self._cost(piece)) > _LARGEST_PIECE:
+            if piece.plain or (cost := parsing_cost(self._piece_text(piece.start, piece.end))) > _LARGEST_PIECE:
                 self._work += (piece.end - piece.start) // _SCANNED_A_LINE
                 self._read_plainly(piece.start, piece.end)
                 self.notes.append(f"lines {piece.start + 1:,} to {piece.end:,} are one block: read as plain lines")
@@ -254,16 +273,6 @@ class _Reading:
 
     def _piece_text(self, start: int, end: int) -> str:
         return self._text[self._lines[start] : self._lines[end]]
-
-    def _cost(self, piece: _Piece) -> int:
-        """What parsing a piece costs, in lines: a table makes as many cells of every line as its head has."""
-        text = self._piece_text(piece.start, piece.end)
-        cells = place = 0
-        while rule := _RULE_ROW.search(text, place):
-            gap = _BREAK.search(text, rule.end())
-            place = gap.start() if gap else len(text)
-            cells += rule[0].count("|") * text.count("\n", rule.start(), place)
-        return piece.end - piece.start + (cells + text.count("|")) // _CELLS_A_LINE
 
     def _parse(self, piece: _Piece) -> None:
         self._skipped = piece.start

@@ -14,10 +14,12 @@ from recollect.core.errors import InvalidField
 from recollect.core.scope import Source, Visibility
 from recollect.documents.guidance.statements import Sheet, split_statements
 from recollect.documents.pages import Unreadable, read_text
-from recollect.documents.parse import front_matter
+from recollect.documents.parse import front_matter, shorten
 from recollect.files.walk import Found, Skipped, walk
 
 MAX_DEPTH = 5  # imports of imports
+_MOST_LINES = 8_000  # of a rules file, or as much as so many cost to parse, and
+_MOST_CHARS = 400_000  # characters of it
 _NAMES = frozenset(
     {
         "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "MEMORY.md", ".cursorrules",
@@ -109,13 +111,18 @@ class _Reading:
         try:
             text = read_text(path)
             end, front = front_matter(text)
-            sheet = split_statements(text[end:].removeprefix("\ufeff"), skipped=text[:end].count("\n"))
+            body = text[end:].removeprefix("\ufeff")
+            kept = shorten(body, most=_MOST_LINES, chars=_MOST_CHARS)
+            sheet = split_statements(kept, skipped=text[:end].count("\n"))
         except Unreadable as trouble:
             self.gathered.skipped.append(Skipped(shown, trouble.reason, trouble.lasting))
             return
         except RecursionError:
             self.gathered.skipped.append(Skipped(shown, "nested too deeply", lasting=True))
             return
+        if len(kept) < len(body):
+            told = f"kept the first {len(kept):,} of {len(body):,} characters"
+            self.gathered.skipped.append(Skipped(shown, told, lasting=True))
         read = self._guidance(path, shown, sheet, front, importer)
         if sheet.left_out:
             self.gathered.skipped.append(Skipped(shown, f"{sheet.left_out} statements past the most", lasting=True))
