@@ -40,6 +40,10 @@ class Row:
     tests: tuple[str, ...]
     left: str = ""  # what no test tries yet
 
+    @property
+    def present(self) -> tuple[str, ...]:
+        return tuple(test for test in self.tests if (ROOT / test.partition("::")[0]).exists())
+
 
 _KILLED = f"{_FAULTS}/test_kill_commands.py"
 _PROCESSES, _READER = f"{_FAULTS}/test_processes.py", f"{_FAULTS}/test_stuck_reader.py"
@@ -95,12 +99,65 @@ ROWS = (
         "log ≤ 64 MB within 60 s of the end of the reader, even growth",
         (_READER,),
     ),
+    Row(
+        11, "Programs that outlive their parent; simultaneous starts", "0 survivors, one learner a store",
+        (f"{_ATTACKS}/test_ends.py",),
+    ),
     Row(12, "Long use", "idle CPU ≤ 1 %, ≤ 1 MB an hour, no more handles", (f"{_FAULTS}/test_soak.py",)),
     Row(
         13, "Upgrade of a store", "all rows kept, a verified copy first, a newer store refused",
         (f"{_FAULTS}/test_migration.py", "tests/store/test_upgrade.py"),
     ),
     Row(14, "Any sequence of acts against a plain model", "0 divergences", (f"{_FAULTS}/test_model.py",)),
+    Row(15, "Ranking", "its properties hold whatever is stored", (f"{_ATTACKS}/test_ranking_properties.py",)),
+    Row(
+        16, "MCP calls made from the tools' schemas and beyond; hostile model servers",
+        "an answer each, 0 hangs, 0 schema breaks",
+        (f"{_ATTACKS}/test_mcp_fuzz.py", f"{_ATTACKS}/test_hostile_endpoint.py"),
+        left="the HTTP API is not built yet",
+    ),
+    Row(17, "Hostile documents and sources", "≤ 1 s, ≤ 256 MB a file, 0 uncaught", (f"{_ATTACKS}/test_big_files.py",)),
+    Row(18, "Every regular expression on hostile text", "≤ 50 ms of 20 kB", ("tests/test_regexes.py",)),
+    Row(
+        19, "SQL, FTS5 and JSON syntax in values and keys", "0 errors, 0 foreign rows",
+        (f"{_ATTACKS}/test_injection_strings.py",),
+    ),
+    Row(
+        20, "Traversal, links, planted programs, foreign stores and settings",
+        "0 opened outside, 0 run, 0 sent, 0 told",
+        tuple(
+            f"{_ATTACKS}/test_{name}.py"
+            for name in ("traversal", "links", "git", "planted_modules", "foreign_store", "settings", "hostile_stores")
+        ),
+    ),
+    Row(
+        21, "Text that wants to be a person's word, through every door of an agent", "0 promoted, 0 told unasked",
+        (f"{_ATTACKS}/test_agents.py", f"{_ATTACKS}/test_hook_tool.py"),
+    ),
+    Row(
+        22, "The same with a model in the loop that obeys every text it reads",
+        "0 made a person's word, 0 told unasked",
+        (f"{_ATTACKS}/test_obedient_model.py",),
+        left="no open model was run: how many attacks one follows, and what defence costs it, is not measured",
+    ),
+    Row(23, "Retrieval capture", "≤ 10 % of the places, ≤ 1 a source", (f"{_ATTACKS}/test_capture.py",)),
+    Row(24, "Echo: what was told comes back as news", "0 taken in again", (f"{_ATTACKS}/test_echo.py",)),
+    Row(
+        25, "Fence, Unicode, ANSI", "0 breakouts, 0 control bytes",
+        (f"{_ATTACKS}/test_fence.py", "tests/privacy/test_fence.py"),
+    ),
+    Row(
+        26, "Local HTTP", "0 pass without token, from another host or page; refused before the body is read",
+        (f"{_ATTACKS}/test_http_transport.py",), left="HTTP API, team and sync: filled with them",
+    ),
+    Row(27, "Users and projects on every way of reading", "0 foreign rows", (f"{_ATTACKS}/test_tenants.py",)),
+    Row(28, "Secrets", "found before any write, in no file", (f"{_ATTACKS}/test_secrets.py",)),
+    Row(
+        29, "Erasure; files that change under an open store", "0 hits in any file or answer, also after a restore",
+        (f"{_ATTACKS}/test_changed_files.py", "tests/store/test_check_and_backup.py"),
+    ),
+    Row(30, "Tampering, restores under load", "all noticed, the restored store is what was saved",
+        (f"{_ATTACKS}/test_tampering.py",), left="sync: filled with it"),
 )  # fmt: skip
 
 
@@ -117,7 +174,7 @@ def main() -> None:
         return
     bad = 0
     for row in ROWS:
-        if (args.rows and row.number not in args.rows) or not row.tests:
+        if (args.rows and row.number not in args.rows) or not row.present:
             continue
         kept[str(row.number)] = found = run(row, workers=args.workers)
         args.figures.parent.mkdir(exist_ok=True)
@@ -134,7 +191,7 @@ def run(row: Row, *, workers: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures.json"
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-n", str(workers), *row.tests],
+            [sys.executable, "-m", "pytest", "-q", "-n", str(workers), *row.present],
             cwd=ROOT, env={**os.environ, "RECOLLECT_FIGURES": str(file)}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         ended = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
@@ -216,10 +273,11 @@ def _line(row: Row, found: dict[str, Any] | None) -> str:
         return f"| {row.number} | {row.what} | {row.goal} | not run | {row.left} | | | |\n"
     told = "; ".join(found["figures"]) or f"{found['tests']} tests"
     outcome = found["outcome"] + (f", {found['skipped']} skipped" if found["skipped"] else "")
-    left = f" Left: {row.left}" if row.left else ""
+    left = f" Left: {row.left}." if row.left else ""
+    command = found.get("command") or f"`python benchmarks/faults.py {row.number}`"
     return (
         f"| {row.number} | {row.what} | {row.goal} | {outcome} | {told}.{left} | "
-        f"`python benchmarks/faults.py {row.number}` | {found['scale']} | {found['date']}, {found['commit']} |\n"
+        f"{command} | {found['scale']} | {found['date']}, {found['commit']} |\n"
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import json
 import os
 import resource
 import subprocess
@@ -44,6 +45,14 @@ print(batch, single, recall)
 """
 
 
+_EVENTS: dict[str, dict[str, object]] = {
+    "hook, session start": {"hook_event_name": "SessionStart", "source": "startup"},
+    "hook, prompt": {"hook_event_name": "UserPromptSubmit", "prompt": "How many cranes has pier 3?"},
+    "hook, tool": {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t",
+                   "tool_input": {"command": "make"}, "tool_response": {"stdout": "ok"}},
+}  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--release", required=True, type=Path, help="the `src` folder of the earlier version")
@@ -53,7 +62,8 @@ def main() -> None:
     for source in sources.values():
         compileall.compile_dir(source, quiet=2)
     with tempfile.TemporaryDirectory() as folder:
-        stores = {name: Path(folder) / name / "memory.db" for name in sources}
+        os.environ["HOME"] = folder  # where a person's key is kept, and nothing of whoever runs this
+        stores = {name: Path(folder) / name / ".recollect" / "memory.db" for name in sources}
         for name, source in sources.items():
             for number in range(5):
                 _command(source, ["remember", f"Pier {number} has {number + 3} cranes.", "--store", str(stores[name])])
@@ -68,6 +78,12 @@ def main() -> None:
                 for name, source in sources.items():
                     spent[name].append(_command(source, words(run, str(stores[name]))))
             _tell(label, spent)
+        for label, event in _EVENTS.items():
+            heard: dict[str, list[float]] = {name: [] for name in sources}
+            for run in range(args.runs):
+                for name, source in sources.items():
+                    heard[name].append(_hook(source, {**event, "session_id": f"s{run}"}, stores[name].parents[1]))
+            _tell(label, heard)
         calls: dict[str, dict[str, list[float]]] = {}
         for run in range(max(3, args.runs // 3)):
             for name, source in sources.items():
@@ -78,13 +94,24 @@ def main() -> None:
 
 
 def _environment(source: Path) -> dict[str, str]:
-    return {"PYTHONPATH": str(source), "PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    return {"PYTHONPATH": str(source), "PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
 
 
 def _command(source: Path, words: list[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "recollect", *words]
     subprocess.run(command, env=_environment(source), check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _hook(source: Path, event: Mapping[str, object], folder: Path) -> float:
+    """One event as a host gives it, in a process that starts as an installed hook does."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-c", "from recollect.interfaces.hook import entry; entry()", "claude-code"]
+    environment = {**_environment(source), "RECOLLECT_HOOK_LEARN": "off"}
+    given = json.dumps({**event, "cwd": str(folder)})
+    subprocess.run(command, env=environment, input=given, text=True, check=True, capture_output=True, cwd=folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

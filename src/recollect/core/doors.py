@@ -6,13 +6,12 @@ has a person's terminal or shell can do what the person can: no program can tell
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recollect.core.errors import UnknownChoice
 
 
-@dataclass(frozen=True, slots=True)
-class ActDoor:
+class ActDoor(NamedTuple):  # a dataclass would cost every command 15 ms of imports
     """One way in. `is_persons`: what comes through it is a person's word. `is_ours`: our own code composes what comes
     through it, so it may mark what it wrote (`MARKS`); it is an agent's door all the same. `vouches`: the code that
     brings talk in by it knows who spoke."""
