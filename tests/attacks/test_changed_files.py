@@ -467,3 +467,25 @@ def test_the_command_tells_what_was_done_again(path: Path) -> None:
     answer = json.loads(told.stdout)
     assert answer["again"]["forgotten"] == 1
     assert answer["read_whole"] is True
+
+
+def test_a_store_stays_its_owners_after_it_was_restored_or_repaired(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    own = environment(HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path / "state"), XDG_DATA_HOME=str(tmp_path / "data"))
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        asked = [sys.executable, "-m", "recollect", *command]
+        return subprocess.run(asked, capture_output=True, text=True, env=own, cwd=project, check=False)
+
+    for command in (("init",), ("remember", "The boiler is in hall 3."), ("remember", "A radiator."), ("backup",)):
+        assert run(*command).returncode == 0
+    assert run("restore").returncode == 0
+    assert "foreign" not in run("recall", "boiler").stderr
+    connection = apsw.Connection(str(project / ".recollect" / "memory.db"))
+    connection.execute("update memories set content = 'x' where seq = 2")
+    connection.close()
+    assert "untouched" in run("repair").stdout
+    asked = run("recall", "boiler")
+    assert "hall 3" in asked.stdout
+    assert "foreign" not in asked.stderr

@@ -16,6 +16,7 @@ from recollect import Draft, Memory, RecollectError
 from recollect.core.errors import NotFound
 from recollect.core.kinds import Kinds
 from recollect.core.text import fingerprint
+from recollect.files.mark import MOVED, NO_KEY, NOT_MARKED, foreign_notice
 from recollect.store.check import check
 from recollect.store.sqlite.repair import salvage
 
@@ -23,6 +24,7 @@ _SHARDS = 2
 _PAGE = 4096
 _SIZES = (1, 512, 4096)
 _MEMORIES = 40
+_COPIED = {foreign_notice(doubt) for doubt in (MOVED, NOT_MARKED, NO_KEY)}  # said of every copy, whole or not
 _ASKED = 4  # questions whose answers are compared
 
 
@@ -75,8 +77,8 @@ def _told(path: Path, questions: tuple[str, ...], gone: tuple[str, ...]) -> Told
         answers = []
         for question in questions:
             briefing = memory.recall(question, track=False)
-            if briefing.notes:
-                raise Noticed(f"notes: {briefing.notes}")
+            if told := set(briefing.notes) - _COPIED:
+                raise Noticed(f"notes: {told}")
             answers.append(tuple(hit.id for hit in briefing))
         rows = {memory.id: memory for memory in page.memories} | {
             one.id: memory.get(one.id) for one in page.memories[::8]

@@ -5,7 +5,6 @@ Entries that could not be read leave a gap that no check could tell from tamperi
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,9 +15,8 @@ from recollect.core.log import GENESIS, OLD_REPLICA, Change, chain, digest
 from recollect.store.codec import from_ms
 from recollect.store.entities import Entities
 from recollect.store.links import Links
-from recollect.store.log import COLUMNS, REPLICA, Log
-from recollect.store.meta import FILE, Meta
-from recollect.store.port import Engine, Row
+from recollect.store.log import COLUMNS, Log
+from recollect.store.port import Row
 from recollect.store.proof import LinkKey, Proof, prove, state_of
 from recollect.store.store import Store
 
@@ -42,18 +40,12 @@ def put_log_in_order(store: Store, at: datetime) -> None:
             missing = _chain_anew(store)
             why = f"the log was damaged: {missing} entries could not be read, the others were chained anew"
             notes.append(Change("salvage", None, why))
-        name_replica(store.engine)
         act = str(new_id("act", at))
         changes: dict[str, list[Change]] = defaultdict(list, {store.project: notes} if notes else {})
         for project, change in _untold(store, prove(store.engine)):
             changes[project].append(change)
         for project, some in changes.items():
             Log(store.engine, project).append(some, act=act, actor=_ACTOR, at=at)
-
-
-def name_replica(engine: Engine) -> None:
-    """Give a copy of a store a name of its own: two that go on under one name could never be brought together."""
-    Meta(engine, FILE).put(REPLICA, f"rep_{os.urandom(10).hex()}")
 
 
 def _untold(store: Store, proof: Proof) -> Iterator[tuple[str, Change]]:

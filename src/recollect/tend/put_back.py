@@ -23,7 +23,6 @@ from recollect.remember.rescreen import redact_stored
 from recollect.store.erasures import Erasures
 from recollect.store.migrate import migrate
 from recollect.store.migrations.latest import LATEST
-from recollect.store.relog import name_replica
 from recollect.store.sqlite.backup import copy_backup, memory_ids, verify
 from recollect.store.sqlite.engine import TIMEOUT, SqliteEngine
 from recollect.store.sqlite.place import beside, look
@@ -68,8 +67,6 @@ def put_back(backup: Path, path: Path, kinds: Kinds, *, timeout: float = TIMEOUT
             migrate(engine)
             erasures = _replaced(path, work)
             held = memory_ids(engine)
-            with engine.write():
-                name_replica(engine)  # what it replaces is kept, and has gone on under the old name
             reapplied = _apply(engine, kinds, erasures) if erasures else Reapplied()
             engine.checkpoint()
         finally:

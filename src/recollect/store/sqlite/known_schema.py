@@ -78,7 +78,7 @@ def make_harmless(copy: Path) -> None:
         for type, name, _, sql in unknown_objects(found.rows, known):
             if type != "table" or "virtual table" in squeeze(sql).lower():
                 connection.execute(_TAKE_OUT, {"type": type, "name": name})
-    except apsw.Error:
+    except (apsw.Error, UnicodeDecodeError):
         return  # its list of tables cannot be read at all: salvage gives it that of a fresh store
     finally:
         connection.close()

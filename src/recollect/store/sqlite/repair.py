@@ -282,7 +282,8 @@ def _carry_table(damaged: SqliteEngine, fresh: SqliteEngine, table: str) -> None
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         with fresh.write():
-            fresh.execute_many(f"insert or ignore into {table} values ({marks})", rows)
+            how = "replace" if table == "meta" else "ignore"  # it says whose store it is, and which copy of it
+            fresh.execute_many(f"insert or {how} into {table} values ({marks})", rows)
 
 
 def _matches(row: Row) -> bool:
