@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
     from recollect.entities.finders import Finder
+    from recollect.files.git import CommitMessage
     from recollect.models.port import LanguageModel, Model
     from recollect.observer.api import Observer
     from recollect.recall.channels.dense import DenseChannel
@@ -215,6 +216,7 @@ class WiredRooms:
             project_files=lambda: list(store.graph.files()) if store.has_code() else (),
             cochanged=store.graph.cochanged,
             model=self._model,
+            messages=self._commit_messages,
         )
         return Observer(context, folder=store.engine.folder, ingest=self.injections().ingest)
 
@@ -287,6 +289,14 @@ class WiredRooms:
 
             chores.append(VectorChore(store, self._embedder, clock))
         return chores
+
+    def _commit_messages(self) -> Sequence[CommitMessage]:
+        """Of the project's last commits; a store elsewhere has none."""
+        if self._root is None or not os.path.exists(self._root / ".git"):
+            return ()
+        from recollect.files.git import read_messages
+
+        return read_messages(self._root)
 
     def _meta(self) -> Meta:
         return Meta(self._store.engine, self._store.project)

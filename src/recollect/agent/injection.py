@@ -12,7 +12,6 @@ from itertools import chain
 
 from recollect.agent.trust import CAUTIOUS, THRESHOLDS
 from recollect.core.digest import short_digest
-from recollect.core.plain import holds_plain_names
 from recollect.core.ranking import SHOWN_STATUSES
 from recollect.core.text import excerpt
 from recollect.privacy.fence import block, citation, defuse, item
@@ -136,11 +135,17 @@ def find_foreign_words(memory: MemorySummary) -> str:
         return "came from outside"
     if not memory.is_composed and not memory.is_spoken:
         return "a tool's or an agent's words, and nobody confirmed them"
-    if memory.is_composed and not holds_plain_names(memory.content):
+    if memory.is_composed and not _holds_plain_names(memory.content):
         return "names in it read like words, and nobody confirmed it"
     if reads_like_orders(memory.content):
         return "reads like orders and nobody confirmed it"
     return ""
+
+
+def _holds_plain_names(text: str) -> bool:
+    from recollect.core.plain import holds_plain_names  # what people taught is not asked
+
+    return holds_plain_names(text)
 
 
 def reads_like_orders(text: str) -> bool:

@@ -211,7 +211,7 @@ class AgentSession:
         self.watch.feed(
             SessionComplete(id=f"end-{self.session}", session=self.session, step=self._steps, outcome=ended)
         )
-        for what in (self._keep_work_state, self._ingest, self._learn):
+        for what in (self._keep_work_state, self._keep_outcome, self._ingest, self._learn):
             try:
                 what(ended)
             except Exception as trouble:  # never into the host, and one must not keep the others from their work
@@ -347,6 +347,18 @@ class AgentSession:
             stages.keep_stopping_point(
                 self._context, list(self._trail), self._failed, session=self.session, unit=self.work_unit
             )
+
+    def _keep_outcome(self, outcome: Outcome) -> None:
+        if self.work_unit is None or outcome not in (Outcome.SUCCESS, Outcome.FAILURE):
+            return  # nobody said how it ended
+        stages.keep_outcome(
+            self._context,
+            list(self._trail),
+            str(outcome),
+            session=self.session,
+            unit=self.work_unit,
+            steps=self._steps,
+        )
 
     def _learn(self, outcome: Outcome) -> None:
         observer = self._context.observer

@@ -22,7 +22,7 @@ from recollect.core.query import Filter
 from recollect.core.records import Memory, WorkUnit
 from recollect.core.scope import Scope, Source
 from recollect.core.summary import MemorySummary
-from recollect.core.text import excerpt
+from recollect.core.text import counted, excerpt
 from recollect.observer.events import ToolCall
 from recollect.observer.tool_calls import command_name
 from recollect.privacy.fence import own_words
@@ -238,7 +238,36 @@ def keep_work_state(
     )[0]
 
 
+OUTCOME_CONFIDENCE = 0.8  # that it ended so is certain; that its host judged rightly is not
 _NAMED_FILES = 4  # of a session that stopped
+
+
+def keep_outcome(
+    context: AgentContext, calls: Sequence[ToolCall], outcome: str, *, session: str, unit: WorkUnit, steps: int
+) -> Receipt | None:
+    """Remember how a work unit ended: how, in how many steps, at which files. All of it is ours to tell."""
+    if not is_plain_name(unit.label):
+        return None
+    edited = dict.fromkeys(path for call in calls if call.action == "edit" for path in call.paths)
+    files = [path for path in reversed(edited) if is_plain_name(path)][:_NAMED_FILES]
+    where = f", at work on {', '.join(f'`{path}`' for path in files)}" if files else ""
+    return context.writer.through(OBSERVER).remember(
+        [
+            Draft(
+                f"Work unit `{unit.label}` ended in {outcome} after {counted(steps, 'step')}{where}.",
+                kind="work_unit_outcome",
+                confidence=OUTCOME_CONFIDENCE,
+                source=Source.OBSERVER_INFERRED,
+                status="active",
+                scope=Scope.WORK_UNIT,
+                files=tuple(files),
+                session=session,
+                work_unit=unit,
+                attributes={COMPOSED: True, "outcome": outcome},
+                skip_conflict_check=True,
+            )
+        ]
+    )[0]
 
 
 def keep_stopping_point(

@@ -31,6 +31,8 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 _FORMAT = "--format=%x01%H%x00%ct"
+_MESSAGE_FORMAT = "--format=%x01%H%x00%ct%x00%B"
+_MESSAGE_CHARS = 4_000  # of one message that are read
 
 
 def current_commit(root: Path) -> str | None:
@@ -223,6 +225,31 @@ def read_history(root: Path, *, limit: int = 5_000) -> list[Commit]:
     if not output:  # a partial clone has not the files that renames are told by, and nothing is fetched for us
         output = _run_git(root, *asked, "--no-renames", head, "--", ".", timeout=_HISTORY_TIMEOUT)
     return list(reversed(list(_parse_commits(output))))
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMessage:
+    """What a commit says it does; whoever made it worded that."""
+
+    id: str
+    at: datetime
+    text: str
+
+
+def read_messages(root: Path, *, limit: int = 200) -> list[CommitMessage]:
+    """The messages of the last commits that touch files below `root`, newest first; merges are left out."""
+    head = current_commit(root)
+    if head is None:
+        return []
+    asked = ("log", "--no-merges", f"--max-count={limit}", _MESSAGE_FORMAT, "--no-patch", head, "--", ".")
+    found = []
+    for entry in _run_git(root, *asked, timeout=_HISTORY_TIMEOUT).split("\x01")[1:]:
+        commit, _, rest = entry.partition("\0")
+        stamp, _, text = rest.partition("\0")
+        if stamp.strip().isdigit() and _COMMIT.fullmatch(commit):
+            at = datetime.fromtimestamp(int(stamp), UTC)
+            found.append(CommitMessage(commit, at, text.strip("\0\n")[:_MESSAGE_CHARS]))
+    return found
 
 
 def follow_renames(commits: Iterable[Commit]) -> list[tuple[datetime, tuple[str, ...]]]:

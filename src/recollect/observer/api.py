@@ -15,6 +15,7 @@ from recollect.core.errors import UnknownChoice
 from recollect.core.observed import ObservedTally, SessionSeen
 from recollect.core.ports import Chore
 from recollect.observer import findings, policy
+from recollect.observer.commits import CommitsChore
 from recollect.observer.context import ObserverContext
 from recollect.observer.events import ToolCall
 from recollect.observer.failure_patterns import Match, Pattern
@@ -149,7 +150,7 @@ class Observer:
 
     def chores(self) -> list[Chore]:
         """What the observer hands to `tend`."""
-        return [SynthesiseChore(self._context), CausesChore(self._context)]
+        return [SynthesiseChore(self._context), CausesChore(self._context), CommitsChore(self._context)]
 
     # --- looking back -----------------------------------------------------------------------------------------------
 

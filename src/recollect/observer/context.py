@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from recollect.files.git import CommitMessage
 from recollect.models.port import Model
 from recollect.recall.reader import Reader
 from recollect.remember.writer import Writer
@@ -34,3 +35,4 @@ class ObserverContext:
     project_files: Callable[[], Sequence[str]] = tuple  # those the code room knows
     cochanged: CoChanged = lambda files: ()
     model: Model | None = None
+    messages: Callable[[], Sequence[CommitMessage]] = tuple  # of the last commits, newest first
