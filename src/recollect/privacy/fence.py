@@ -35,29 +35,22 @@ _TEMPLATE = Lazy(
     r"|tool_results?|tool_content|args)\s*+\]"
     r"|<<\s*+/?\s*+sys(?![a-z_])\s*+>{0,2}"
 )
-_NAMES = (
-    "system|assistant|user|human|developer|tool|function|antml|anthropic|claude|openai|codex|copilot|gemini|cursor|cline"
-    "|instruct|prompt|context|document|thinking|thought|reasoning|scratchpad|start_of_turn|end_of_turn|bos|eos|recollect"
-    "|invoke|param|important|notice|attention|alert|extremely|critical|urgent|warning|priority|mandatory|override"
-    "|hook|polic|admin|root"
-    "|command|editor|ide_|ide-|local-|bash-|execute|environment|workspace|attach|reminder|feedback|task|todo|agent|skill"
-    "|memory"
-    "|memories|message|conversation|turn|role|model|query|question|answer|response|final|observation|action|plan|rules?\\b"
-    "|search_results?|results?\\b|output_|input_|example|persisted|budget|mcp|server|session|notification|new-diagnostics"
-    "|additional|open_and|custom|available|use_mcp|ask_|attempt|read_file|write_to|apply_|replace_in|list_files|new_task|switch_mode"
+_NAMES = tuple(
+    (
+        "system assistant user human developer tool function antml anthropic claude openai codex copilot gemini "
+        "cursor cline instruct prompt context document thinking thought reasoning scratchpad start_of_turn "
+        "end_of_turn bos eos recollect invoke param important notice attention alert extremely critical urgent "
+        "warning priority mandatory override hook polic admin root command editor ide_ ide- local- bash- execute "
+        "environment workspace attach reminder feedback task todo agent skill memory memories message "
+        "conversation turn role model query question answer response final observation action plan search_result "
+        "output_ input_ example persisted budget mcp server session notification new-diagnostics additional "
+        "open_and custom available use_mcp ask_ attempt read_file write_to apply_ replace_in list_files new_task "
+        "switch_mode"
+    ).split()
 )
-# "a < user_count" is no tag: with white space before its name one has to be closed, too.
-_ROLE_TAG = Lazy(
-    rf"(?:<|&lt;?|&#0{{0,8}}60;?|&#x0{{0,8}}3c;?)"
-    rf"(?=[/!?|=]?(?:(?:{_NAMES})|s(?:ys)?\s*+/?>)|\s*+[/!?]?\s*+(?:(?:{_NAMES})[^<>=&;|{{}}]{{0,200}}(?:[>=]|&[g#])|s(?:ys)?\s*+/?>))"
-)
-_ODD_TAG = Lazy(
-    r"<(?=[/!?]?(?:[A-Za-z][A-Za-z0-9]{0,40}(?:[_:-][A-Za-z0-9]{1,40}){2,8}+[_:-]*+(?![\w@,;()&*:-]|\.\w)"
-    r"|(?<![\w:꞉]<)[A-Za-z][A-Za-z0-9]{0,40}[_:-][A-Za-z0-9]{1,40}+[_:-]*+(?![\w@,;()&*:-]|\.\w)"
-    r"|(?<![\w:꞉]<)[a-z]{2,40}+[A-Z][A-Za-z0-9]{1,40}+(?![\w@,;()&*:-]|\.\w)"
-    r"|[A-Z][A-Z0-9_-]{3,60}+(?![\w@,;()&*:-]|\.\w)))",
-    0,
-)
+_WHOLE_NAMES = frozenset({"s", "sys", "rule", "rules", "result", "results"})
+_TAG_START = Lazy(r"(<|&lt;?|&#0{0,8}60;?|&#x0{0,8}3c;?)(\s*+)[/!?|=]?(\s*+)([a-z][\w:-]{0,60})")
+_CLOSED = Lazy(r"[^<>=&;|{}]{0,200}(?:[>=]|&[g#])")
 _ROLE_LINE = Lazy(
     r"^[ \t>*#_•·–—-]*+(?:(?:system|assistant|user|human|developer|tool|ai)(?:[ \t_-](?:prompt|message|instructions?))?"
     r"|(?<=[# \t])(?:instructions?|response|input))[ \t*_]*+:",
@@ -142,7 +135,7 @@ def _closings(text: str) -> dict[str, int]:
 
 def defuse(text: str) -> str:
     """Stored text that a model can read but not mistake for structure."""
-    if "\x1b" in text or not text.isascii():
+    if any(sign in text for sign in "\x1b\x90\x98\x9b\x9d\x9e\x9f"):
         text = _TERMINAL.pattern.sub("", text)
     plain = clean(text.translate(_BREAKS))[0]
     if not plain.isascii():
@@ -162,11 +155,10 @@ def _soften(text: str, seen: str, places: Sequence[int] | None) -> str:
                 if seen[place] in _SOFT:
                     changes[place] = _SOFT[seen[place]]
     if "<" in seen or "&" in seen:
-        for tag in _ROLE_TAG.finditer(seen):
-            changes.update(dict.fromkeys(range(tag.start(), tag.end()), ""))
-            changes[tag.start()] = "‹"
-    if "<" in seen:
-        changes.update((tag.start(), "‹") for tag in _ODD_TAG.finditer(seen))
+        for tag in _TAG_START.finditer(seen):
+            if _is_structural(tag, seen) or _is_odd(tag, seen):
+                changes.update(dict.fromkeys(range(*tag.span(1)), ""))
+                changes[tag.start()] = "‹"
     if ":" in seen:
         changes.update((role.end() - 1, "꞉") for role in _ROLE_LINE.finditer(seen))
     for word in _FENCE_WORD.finditer(seen):
@@ -177,6 +169,32 @@ def _soften(text: str, seen: str, places: Sequence[int] | None) -> str:
     for place, sign in changes.items():
         shown[place if places is None else places[place]] = sign
     return "".join(shown)
+
+
+def _is_structural(tag: re.Match[str], seen: str) -> bool:
+    """Is it a tag that a model may obey? "a < user_count" is none: after white space one has to be closed, too."""
+    name = tag.group(4).lower()
+    if not (name.startswith(_NAMES) or name in _WHOLE_NAMES):
+        return False
+    is_spaced = bool(tag.group(2) or tag.group(3))
+    return not (is_spaced or name in ("s", "sys")) or _CLOSED.pattern.match(seen, tag.end()) is not None
+
+
+def _is_odd(tag: re.Match[str], seen: str) -> bool:
+    """Has it a name that only hosts give their tags: of several words, or in capitals? Types in code have such names,
+    too: those that stand right behind a word are let be, unless they have three words or shout."""
+    after = seen[tag.end() : tag.end() + 2]
+    if tag.group(2) or tag.group(3) or "::" in tag.group(4) or after[:1] in (*"@,;()*&",):
+        return False
+    if after[:1] == "." and after[1:].isalnum():
+        return False
+    name = tag.group(4).rstrip("_:-")
+    parts = name.replace(":", "_").replace("-", "_").split("_")
+    if len(parts) > 2 or (name.isupper() and len(name) > 3):
+        return True
+    before = seen[max(0, tag.start() - 1) : tag.start()]
+    is_type = before.isalnum() or before in ("_", ":", "꞉")
+    return not is_type and (len(parts) == 2 or (name[0].islower() and not name.islower()))
 
 
 def _unmasked(text: str) -> tuple[str, Sequence[int] | None]:
