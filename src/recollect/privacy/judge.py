@@ -16,6 +16,7 @@ from recollect.privacy.rules import (
     HARMLESS_WORDS,
     KEY_WORDS,
     OPENER_WORDS,
+    PROSE_WORDS,
     SURE_NAME,
     TECHNICAL,
 )  # fmt: skip
@@ -63,8 +64,10 @@ def is_placeholder(value: str) -> bool:
     return compiled(_DRAWN).search(value) is not None
 
 
-def _is_common_word(value: str) -> bool:
-    return value.lower().strip("=:;,.").replace("-", "").replace("_", "") in COMMON_WORDS
+def _is_common_word(value: str, *, bare: bool = False) -> bool:
+    """A word that stands where a secret would and is none; a `bare` one may also be a word of the sentence around."""
+    word = value.lower().strip("=:;,.").replace("-", "").replace("_", "")
+    return word in COMMON_WORDS or (bare and word in PROSE_WORDS)
 
 
 def _name_of(match: re.Match[str], start: int) -> tuple[str, str, str]:
@@ -128,13 +131,18 @@ def _is_password(value: str, match: re.Match[str], start: int, end: int) -> bool
     view = match.string
     quoted, digit = _is_quoted(view, start), compiled(_DIGIT).search(value) is not None
     only_pass = compiled(_ONLY_PASS).match(view, match.start()) is not None
-    if _is_code(view, start, end) or _speaks_of_secrets(value):
-        return False
     before, name, join = _name_of(match, start)
+    exported = (
+        name.isupper() and join.rstrip(QUOTES) == "=" and "-" in value
+    )  # NAME='some-words': no program names one so
+    if _is_code(view, start, end) or (_speaks_of_secrets(value) and not exported):
+        return False
     if _is_harmless(before, name) or _names_itself(before + name, value):
         return False
     if quoted:
-        vague = "," in join or (only_pass and not (before[-1:] in ("_", ".") and "=" in join))
+        vague = ("," in join and not compiled(_DEFINED).search(before)) or (
+            only_pass and not (before[-1:] in ("_", ".") and "=" in join)
+        )
         sure = ("\n" not in join or "value" in join) and (digit or not vague)
         return sure and compiled(_SENTENCE_OR_PATH).search(value) is None
     if "," in join:
@@ -143,7 +151,7 @@ def _is_password(value: str, match: re.Match[str], start: int, end: int) -> bool
         return False
     if (name.isupper() and join == "=") or (digit and compiled(_BEYOND_NUMBER).search(value) is not None):
         return True
-    return _stands_in_settings(value, match, start, end, join)
+    return not _is_common_word(value, bare=True) and _stands_in_settings(value, match, start, end, join)
 
 
 def _is_literal(value: str, match: re.Match[str], start: int, end: int) -> bool:
@@ -153,7 +161,11 @@ def _is_literal(value: str, match: re.Match[str], start: int, end: int) -> bool:
 
 def _is_argument_of_command(value: str, match: re.Match[str], start: int, end: int) -> bool:
     """What a command was given as its password."""
-    if _is_common_word(value) or compiled(_METAVARIABLE).fullmatch(value) or compiled(_FILE_OR_PATH).search(value):
+    if (
+        _is_common_word(value, bare=True)
+        or compiled(_METAVARIABLE).fullmatch(value)
+        or compiled(_FILE_OR_PATH).search(value)
+    ):
         return False
     return not _is_code(match.string, start, end) and not _speaks_of_secrets(value)
 
@@ -201,7 +213,7 @@ def _is_on_a_line(value: str, match: re.Match[str], start: int, end: int) -> boo
     """`password X` on a line of its own, as some programs spell their settings."""
     if not compiled(_KEY_HEAD).fullmatch(_line_before(match.string, match.start())) or _speaks_of_secrets(value):
         return False
-    if _is_common_word(value) or _is_code(match.string, start, end):
+    if _is_common_word(value, bare=True) or _is_code(match.string, start, end):
         return False
     return _looks_chosen(value) or _has_neighbours(match.string, match.start(), end, blank=True)
 
@@ -219,7 +231,7 @@ def _is_spoken(value: str, match: re.Match[str], start: int, end: int) -> bool:
             return False
         return _looks_chosen(value) and compiled(_LETTER_AND_DIGIT).match(value) is not None and "/" not in value
     if compiled(_SAID_OUT).search(said):
-        quoted = _is_quoted(match.string, start) and value.isalnum() and not _is_common_word(value)
+        quoted = _is_quoted(match.string, start) and value.isalnum() and not _is_common_word(value, bare=True)
         return quoted or _looks_chosen(value) or compiled(_SEVERAL_WORDS).fullmatch(value) is not None
     return _looks_chosen(value) and (
         compiled(_CAPITAL_OR_SIGN).search(value) is not None or compiled(_WORD_AND_NUMBER).fullmatch(value) is not None
@@ -229,19 +241,18 @@ def _is_spoken(value: str, match: re.Match[str], start: int, end: int) -> bool:
 def _is_sure(value: str, match: re.Match[str], start: int, end: int) -> bool:
     """Beside a name that holds nothing but a secret: a UUID, a digest, a long number, or words."""
     before, name, join = _name_of(match, start)
-    whole = compiled(_OWN_NAME).search(before + name)
-    sure = whole and compiled(SURE_NAME).search(whole[0])
-    if not sure or "," in join or _is_harmless(before, name) or _names_itself(before + name, value):
+    found = compiled(_OWN_NAME).search(before + name)
+    whole = found[0] if found else ""
+    is_key, holds_secret = compiled(_KEY_SHAPE).fullmatch(value), compiled(_HOLDS_SECRET).search(whole)
+    if "," in join or not (is_key or holds_secret) or not compiled(SURE_NAME).search(whole):
         return False
-    if _is_code(match.string, start, end):
+    if _is_harmless(before, name) or _names_itself(before + name, value) or _is_code(match.string, start, end):
         return False
-    if compiled(_KEY_SHAPE).fullmatch(value):
+    if is_key:
         return True
-    if not compiled(_HOLDS_SECRET).search(whole[0] if whole else ""):
-        return False
     if value.isdigit():
         return len(value) >= RANDOM_LEAST
-    if len(value) < RANDOM_LEAST or _is_common_word(value) or _speaks_of_secrets(value):
+    if len(value) < RANDOM_LEAST or _is_common_word(value, bare=True) or _speaks_of_secrets(value):
         return False
     if _is_quoted(match.string, start):
         return "\n" not in join and compiled(_SENTENCE_OR_PATH).search(value) is None and "." not in value
@@ -266,6 +277,7 @@ _JUDGES: Mapping[str, Callable[[str, re.Match[str], int, int], bool]] = {
     "sure": _is_sure,
     "keyed": _is_keyed,
 }
+_DEFINED = r"(?i)define\(\s{0,3}[\"']\w*$"
 _METAVARIABLE = r"[A-Z][A-Z_-]*+|[a-z]++(?:_[a-z]++)++"
 _FILE_OR_PATH = r"^\.{0,2}/|^~|://|\.(?:key|pem|txt|json|ya?ml|env|crt|cer|p12|pfx|jks|py|js|ts|go|md)$|^[A-Za-z]:\\"
 _OPTION_HEAD = r"(?:^|[\s\"'`(\[,])-{1,2}[\w.-]*$"
@@ -316,7 +328,7 @@ def _has_neighbours(view: str, at: int, end: int, *, blank: bool = False) -> boo
     after = view[end : end + 300].partition("\n")[2].lstrip("\r\n").partition("\n")[0]
     for line in (before, after):
         told = compiled(_NEIGHBOUR_BLANK if blank else _NEIGHBOUR).match(line)
-        if told and told[1].lower() not in COMMON_WORDS - {"admin", "root", "guest", "test"}:
+        if told and told[1].lower() not in COMMON_WORDS:
             return True
     return False
 
@@ -391,7 +403,7 @@ def _looks_chosen(value: str) -> bool:
         return False
     if compiled(_INNER_SIGN).search(value):
         return True
-    return compiled(_LETTER_AND_DIGIT).match(value) is not None and not _is_common_word(value)
+    return compiled(_LETTER_AND_DIGIT).match(value) is not None and not _is_common_word(value, bare=True)
 
 
 def _speaks_of_secrets(value: str) -> bool:

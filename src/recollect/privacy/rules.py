@@ -212,8 +212,10 @@ _ASSIGNMENTS = (
     Rule("password", _FOREIGN, rf"{_WORDS}{_SAID}", "spoken", everywhere=True, gate=_ASSIGNS),
     Rule("assigned-secret", ("secret",), rf"(?:(?<=[_.-])(?i:secret)|(?<=[a-z])Secret)(?!\w){_LEADS_TO}", "password",
          everywhere=True, ahead=_LEADS),
-    Rule("assigned-secret", _SURE_ANCHORS, rf"(?i:secret|token|key)[ \t\w.\-]{{0,24}}+{_LEADS_TO}", "sure",
-         everywhere=True, ahead=_LEADS),
+    Rule("assigned-secret", ("secret",), rf"(?i:secret)[ \t\w.\-]{{0,24}}+{_LEADS_TO}", "sure", everywhere=True,
+         ahead=_LEADS),
+    Rule("assigned-secret", ("key", "token"), rf"(?i:token|key)[ \t\w.\-]{{0,24}}+{_LEADS_TO}", "sure", everywhere=True,
+         ahead=_LEADS_TO_DIGIT),
     Rule("assigned-secret", _SURE_ANCHORS,
          r"(?i:(?<=api )key|(?<=api-)key|(?<=secret )key|(?<=access )key|(?<=access )token|(?<=auth )token"
          r"|(?<=client )secret|(?<=private )key|(?<=bearer )token|(?<=api )token)[ \t](?:(?:is|was|to)[ \t:]{1,2}+)?"
@@ -256,24 +258,28 @@ RULES = (*TOKENS, *GENERIC)
 
 # Words that stand where a secret would and are none.
 COMMON_WORDS = frozenset(
-    "true false yes no on off none null nil undefined nan empty unset required optional string str text bytes bytea "
-    "varchar char number int integer bool boolean any object void unknown never hidden default todo tbd changeme "
-    "changeit replaceme fixme redacted masked removed secret token key value password passwd passphrase passcode "
-    "pass pwd password1 pass1 pw user username port host mypassword yourpassword newpassword oldpassword "
-    "wrongpassword currentpassword testpassword invalid missing valid correct incorrect secretstr encrypted hashed "
-    "plaintext base64 bcrypt scrypt argon2 sha256 sha512 md5 basic bearer oauth oauth2 jwt saml ldap kerberos ssl tls "
-    "prompt stdin file env environment vault keychain keyring generated random auto disabled enabled protected "
-    "sensitive private public credentials credential login admin root guest test example sample dummy fake mock "
-    "placeholder something anything whatever foo bar baz foobar field fields input label type name email url uri path "
-    "self this props state data result response request config settings options args kwargs params context session "
-    "client server database connection auth authentication authorization account group role manager reset change "
-    "changed confirm confirmation again forgot forgotten expired expires recovery policy strength hint length min max "
-    "format hash digest salt column table row index id uuid date time timestamp and or the a an is are was for with "
-    "from into your our their my his her its it that which who not only must should can may will has have had to of "
-    "in at by be as if when where how what why all each every other same new old first last next previous true1 "
-    "passwort kennwort senha clave contraseña contrasena motdepasse wachtwoord lösenord adgangskode passord salasana "
-    "hasło heslo jelszó parola şifre пароль 密码 密碼 パスワード 비밀번호 암호 here there below above following "
-    "needed given provided supplied entered stored saved kept sent shown set unchanged wrong weak strong long short "
+    "true false yes no on off none null nil undefined nan empty unset required optional string str text bytes "
+    "number int integer bool boolean any object void unknown never hidden default todo tbd changeme changeit "
+    "replaceme fixme redacted masked removed secret token key value password passwd passphrase passcode pass pwd "
+    "password1 pass1 pw user username port host mypassword yourpassword newpassword oldpassword wrongpassword "
+    "currentpassword testpassword invalid missing valid correct incorrect bytea varchar char secretstr encrypted "
+    "hashed plaintext base64 bcrypt sha256 sha512 md5 bearer prompt stdin env environment placeholder passwort "
+    "kennwort senha contraseña contrasena wachtwoord lösenord adgangskode passord salasana hasło heslo jelszó "
+    "parola şifre пароль 密码 密碼 パスワード 비밀번호 암호".split()
+)
+# Words of sentences and programs that stand there as well, where nothing quotes the value.
+PROSE_WORDS = frozenset(
+    "scrypt argon2 basic oauth oauth2 jwt saml ldap kerberos ssl tls file vault keychain keyring generated random "
+    "auto disabled enabled protected sensitive private public credentials credential login admin root guest test "
+    "example sample dummy fake mock something anything whatever foo bar baz foobar field fields input label type "
+    "name email url uri path self this props state data result response request config settings options args "
+    "kwargs params context session client server database connection auth authentication authorization account "
+    "group role manager reset change changed confirm confirmation again forgot forgotten expired expires recovery "
+    "policy strength hint length min max format hash digest salt column table row index id uuid date time "
+    "timestamp and or the a an is are was for with from into your our their my his her its it that which who not "
+    "only must should can may will has have had to of in at by be as if when where how what why all each every "
+    "other same new old first last next previous true1 clave motdepasse here there below above following needed "
+    "given provided supplied entered stored saved kept sent shown set unchanged wrong weak strong long short "
     "minimum maximum characters chars letters digits numbers numeric alphanumeric".split()
 )
 # Names of algorithms and formats: letters and digits like a password, and none.
