@@ -613,11 +613,7 @@ def test_no_rule_takes_long_on_hostile_text(rank: int) -> None:
     assert slow == []
 
 
-HELPERS = {
-    name: value
-    for name, value in (vars(scanner) | vars(judge)).items()
-    if re.match("_[A-Z]", name) and isinstance(value, str)
-}
+HELPERS = {name: value for name, value in vars(scanner).items() if re.match("_[A-Z]", name) and isinstance(value, str)}
 
 
 @pytest.mark.parametrize("name", HELPERS)
@@ -626,6 +622,23 @@ def test_no_helper_pattern_takes_long_on_hostile_text(name: str) -> None:
     texts = [_cycle(piece, HOSTILE_SIZE) for piece in COMMON_HOSTILE]
     slow = [text[:40] for text in texts if seconds(lambda text=text: list(regex.finditer(text))) > HOSTILE_SECONDS]
     assert slow == []
+
+
+JUDGES = {name: value for name, value in vars(judge).items() if re.match("_[A-Z]", name) and isinstance(value, str)}
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_no_judge_takes_long_on_the_most_it_is_shown(name: str) -> None:
+    regex = re.compile(JUDGES[name])
+    texts = [_cycle(piece, judge.JUDGED_MOST) + end for piece in COMMON_HOSTILE for end in ("", "<")]
+    slow = [text[:40] for text in texts if seconds(lambda text=text: list(regex.finditer(text))) > HOSTILE_SECONDS]
+    assert slow == []
+
+
+@pytest.mark.parametrize("end", ["", " <"])
+@pytest.mark.parametrize("piece", ["a!", "a=", "Aa1", "a.b", "key-", "a/", "pass "])
+def test_a_long_quoted_value_takes_no_longer_than_promised(piece: str, end: str) -> None:
+    assert seconds(lambda: scan(f'password = "{_cycle(piece, HOSTILE_SIZE)}{end}"')) <= SCAN_SECONDS
 
 
 @pytest.mark.parametrize("rank", range(0, len(RULES), 2))

@@ -32,6 +32,7 @@ PASSWORD_LEAST = 4
 KEY_LEAST = 48  # characters between the markers of a private key
 SIGNS_LEAST = 5  # so many different signs, and a value is generated rather than written
 ONE_LINE = 60  # characters: a text no longer than this, with nothing but a name and a value in it, is a note
+JUDGED_MOST = 512  # characters of a value that are looked at: some patterns ask how it ends
 QUOTES = "\"'`"
 GONE = "\0"  # what an earlier redaction left: nothing may match across it
 
@@ -49,7 +50,7 @@ def is_believed(rule: Rule, match: re.Match[str], start: int, end: int) -> bool:
     if shape == "block":
         return max(map(len, value.split("-----"))) >= KEY_LEAST
     if shape in _JUDGES:
-        return _JUDGES[shape](value, match, start, end)
+        return _JUDGES[shape](value[:JUDGED_MOST], match, start, end)
     looseness = LETTERS_PER_PART_OF_SERVICE_KEY if shape == "service" else LETTERS_PER_PART
     return looks_random(value, looseness, rule.entropy) and _is_secret(rule, value, match, start, end)
 

@@ -289,9 +289,9 @@ def _bare_tokens(view: str, start: int, end: int) -> list[tuple[int, int]]:
 _ID = r"01[A-Za-z0-9]{20,24}"  # a common form of ids that open nothing
 _SEPARATOR = r"[_.:-]"
 _DIGESTS = ("sha1", "sha256", "sha384", "sha512", "md5", "h1")
-_NO_DIGEST = r"(?=(?:[^g-z]*+[g-z]){6})[a-z0-9]{32,}"  # longer than ids are, and with letters that no digest has
+_NO_DIGEST = r"(?=(?:[^g-z]{0,60}+[g-z]){6})[a-z0-9]{32,}"  # longer than ids are, and with letters that no digest has
 _TWO_KINDS = r"[a-z0-9]{24,}|[A-Z0-9]{24,}"
-_THREE_KINDS = r"(?=(?:[^A-Z]*+[A-Z]){3})(?=(?:[^a-z]*+[a-z]){3})(?=(?:[^0-9]*+[0-9]){3})"
+_THREE_KINDS = r"(?=(?:[^A-Z]{0,60}+[A-Z]){3})(?=(?:[^a-z]{0,60}+[a-z]){3})(?=(?:[^0-9]{0,60}+[0-9]){3})"
 
 
 def _match_at(rule: Rule, view: str, at: int) -> re.Match[str] | None:
