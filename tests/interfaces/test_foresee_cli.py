@@ -54,7 +54,7 @@ def test_what_tends_to_fail_is_told_with_what_helped(sh: Shell) -> None:
     patterns = sh.json("foresee", "--failures")["patterns"]
     state = next(pattern for pattern in patterns if pattern["sort"] == "state" and pattern["what"] == "unread")
     assert state["likelihood"] > 0.5
-    assert "has not been read yet" in state["text"]
+    assert "the file had not been read" in state["text"]
     assert sh("foresee", "--failures") == 0
     assert "not read in this session" in sh.out
 

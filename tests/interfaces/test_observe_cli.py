@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from interfaces.test_cli import Shell
+from recollect.files.session_file import SessionFile
 
 
 @pytest.fixture
@@ -60,16 +61,25 @@ def test_observe_without_a_file_or_with_one_that_is_not_there_says_what_to_do(sh
 
 
 def test_the_spool_is_drained_by_the_command_that_hooks_start(sh: Shell) -> None:
-    spool = sh.store.parent / "spool"
-    spool.mkdir()
     end = {"session_id": "s1", "cwd": "/p", "hook_event_name": "SessionEnd"}
     call = {"session_id": "s1", "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": "Read",
             "tool_input": {"file_path": "/p/a.py"}, "tool_use_id": "t", "tool_response": {"stdout": "x"}}  # fmt: skip
-    lines = [{"v": 1, "host": "claude-code", "at": 1000.0, "payload": payload} for payload in (call, end)]
-    (spool / "s.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    kept = SessionFile.of(str(sh.store.parent), "s1", host="claude-code")
+    for number, payload in enumerate((call, end)):
+        kept.append_event("claude-code", payload, 1_000_000_000 + number)
+    kept.close()
     assert sh.json("observe", "--spool")["sessions"] == 1
-    assert not (spool / "s.jsonl").exists()
     assert sh.json("status")["observer"]["calls"] == 1
+    assert sh.json("observe", "--spool")["sessions"] == 0
+
+
+def test_a_session_that_no_hook_of_this_person_wrote_is_not_learned_from(sh: Shell) -> None:
+    spool = sh.store.parent / "spool"
+    spool.mkdir(exist_ok=True)
+    end = {"session_id": "s1", "cwd": "/p", "hook_event_name": "SessionEnd"}
+    (spool / "s.jsonl").write_text(json.dumps({"v": 1, "host": "claude-code", "at": 1000.0, "payload": end}))
+    assert sh.json("observe", "--spool")["sessions"] == 0
+    assert sh.json("status")["observer"]["calls"] == 0
 
 
 @pytest.mark.parametrize("words", [["observe"], ["import"], ["import", "rules"]])
