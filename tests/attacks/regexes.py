@@ -25,7 +25,7 @@ _DEEPEST = 6  # tables in tables
 # Expressions put together while the program runs, by module and function, and why no text can make them slow.
 MADE_WHILE_RUNNING = {
     ("core/lazy.py", "pattern"): "the pattern is a constant of the module that holds it",
-    ("privacy/scan.py", "_regex"): "the patterns are constants of the rules",
+    ("privacy/row.py", "compiled"): "the patterns are constants of the rules",
     ("documents/layout.py", "read_layout"): "made by files/ignore.py, of few and short rules",
     ("files/ignore.py", "_grouped"): "test_ignore_rules_are_linear_whatever_they_say",
     ("files/ignore.py", "_class"): "one character; compiled to see whether it is one",

@@ -57,13 +57,22 @@ def wait_until_gone(pids: list[int], seconds: float) -> list[int]:
     return left
 
 
+def heed_interrupts() -> None:
+    """A runner in the background ignores interrupts, and what it starts inherits that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @posix
 def test_an_interrupt_at_any_moment_ends_with_130_and_without_a_traceback(project: Path) -> None:
     words = (["list"], ["remember", "Something new about halls."], ["check"], ["recall", "pump"], ["tend"])
     ended: dict[int, int] = {}
     for number in range(size(24, 400)):
         command = subprocess.Popen(
-            [*CLI, *words[number % len(words)]], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [*CLI, *words[number % len(words)]],
+            cwd=project,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_interrupts,
         )
         time.sleep(0.06 + (number % 12) * 0.04)
         command.send_signal(signal.SIGINT)
@@ -86,7 +95,14 @@ def test_an_interrupt_in_a_running_command_is_130(project: Path) -> None:
         "def run_list(args, console):\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0\n"
         "read.run_list = run_list\nsys.argv = ['recollect', 'list']\nstart.cli()\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=project, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=heed_interrupts,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -50,7 +50,7 @@ _NAMES = tuple(
 )
 _WHOLE_NAMES = frozenset({"s", "sys", "rule", "rules", "result", "results"})
 _TAG_START = Lazy(r"(<|&lt;?|&#0{0,8}60;?|&#x0{0,8}3c;?)(\s*+)[/!?|=]?(\s*+)([a-z][\w:-]{0,60})")
-_CLOSED = Lazy(r"[^<>=&;|{}]{0,200}(?:[>=]|&[g#])")
+_CLOSED = Lazy(r"[^<>=&;|{}]{0,200}+(?:[>=]|&[g#])")
 _ROLE_LINE = Lazy(
     r"^[ \t>*#_•·–—-]*+(?:(?:system|assistant|user|human|developer|tool|ai)(?:[ \t_-](?:prompt|message|instructions?))?"
     r"|(?<=[# \t])(?:instructions?|response|input))[ \t*_]*+:",
