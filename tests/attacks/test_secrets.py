@@ -35,7 +35,7 @@ from recollect.privacy.scan import scan
 from recollect.remember import remember as remembering
 from recollect.remember.screen import Screened
 
-ROUNDS = 40 if SOAK else 4
+ROUNDS = 12 if SOAK else 4
 _LETTERS = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
@@ -142,15 +142,15 @@ def through_commands(project: Path, tmp_path: Path, canaries: Canaries) -> None:
     (source / "app.py").write_text(f'API_KEY = "{new("code")}"\n\n\ndef run() -> None:\n    login("{new("call")}")\n')
     (source / f"{new('source name')}.py").write_text("def other() -> None:\n    pass\n")
     lines = [
-        {"content": f"Imported {new('import')}", "tags": [new("imported tag")], "attributes": {"pw": word("imported")}},
+        {"role": "user", "content": f"Imported {new('import')}, pw: {word('import')}", "session": new("import session")}
     ]
     (project / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    command(project, tmp_path, "remember", f"The token is {new('command')}", "--tag", f"x{new('command tag')}")
-    for words in (("docs", "index", "docs"), ("code", "index"), ("import", "in.jsonl"), ("tend", "--seconds", "20")):
-        command(project, tmp_path, *words)
+    told = [command(project, tmp_path, "remember", f"The token is {new('command')}", "--tag", new("command tag"))]
+    rest = (("docs", "index", "docs"), ("code", "index"), ("import", "in.jsonl"), ("tend", "--seconds", "20"))
+    told += [command(project, tmp_path, *words) for words in rest]
+    assert [done.returncode for done in told] == [0] * len(told), [done.stderr for done in told]
     for path in (*docs.iterdir(), *source.iterdir(), project / "in.jsonl"):
         path.unlink()  # what a person's own files say stays theirs
-    command(project, tmp_path, "export")
 
 
 def through_hooks(project: Path, canaries: Canaries) -> None:
@@ -191,7 +191,13 @@ def through_mcp(project: Path, canaries: Canaries) -> None:
     async def talk() -> None:
         handle = MemoryHandle(str(project))
         async with Client(build(handle, profile="default")) as client:
-            added = await client.call_tool(
+
+            async def call(tool: str, given: dict[str, Any]) -> Any:
+                answered = await client.call_tool(tool, given)
+                assert not answered.is_error, answered.content
+                return answered
+
+            added = await call(
                 "add",
                 {
                     "content": f"The agent found {new('mcp')}.",
@@ -201,9 +207,10 @@ def through_mcp(project: Path, canaries: Canaries) -> None:
                 },
             )
             id = json.loads(added.content[0].text)["id"] if added.content else ""
-            await client.call_tool("update", {"id": id, "content": f"The agent found {new('mcp edit')} later."})
-            await client.call_tool("feedback", {"id": id, "verdict": "wrong", "why": f"not {new('mcp feedback')}"})
-            await client.call_tool("search", {"query": f"what is {new('mcp question')}"})
+            changed = await call("update", {"id": id, "content": f"The agent found {new('mcp edit')} later."})
+            id = json.loads(changed.content[0].text)["id"]
+            await call("feedback", {"id": id, "verdict": "dispute", "why": f"not {new('mcp feedback')}"})
+            await call("search", {"query": f"what is {new('mcp question')}"})
         handle.close()
 
     anyio.run(talk)
@@ -214,12 +221,13 @@ def through_mcp(project: Path, canaries: Canaries) -> None:
                 tool(**given)
 
 
-def test_no_byte_of_a_known_secret_reaches_any_file_through_any_door(project: Path, tmp_path: Path) -> None:
-    canaries = Canaries(seed=28)
+@pytest.mark.parametrize("seed", range(28, 68 if SOAK else 30))
+def test_no_byte_of_a_known_secret_reaches_any_file_through_any_door(project: Path, tmp_path: Path, seed: int) -> None:
+    canaries = Canaries(seed)
     through_python(project, canaries)
     through_commands(project, tmp_path, canaries)
     through_hooks(project, canaries)
-    command(project, tmp_path, "observe", "--spool")
+    assert command(project, tmp_path, "observe", "--spool").returncode == 0
     through_mcp(project, canaries)
     found = canaries.found_in(project, tmp_path / "home")
     assert found == {}

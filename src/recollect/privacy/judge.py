@@ -29,6 +29,7 @@ LETTERS_PER_PART = 3.4  # mean length of a stretch of letters or of digits: long
 LETTERS_PER_PART_OF_SERVICE_KEY = 8.0  # beside a service's name less is asked
 RANDOM_LEAST = 8  # characters, below which chance and choice look the same
 PASSWORD_LEAST = 4
+LETTERS_PER_WORD = 3.0  # at least, in an identifier made of words
 KEY_LEAST = 48  # characters between the markers of a private key
 SIGNS_LEAST = 5  # so many different signs, and a value is generated rather than written
 ONE_LINE = 60  # characters: a text no longer than this, with nothing but a name and a value in it, is a note
@@ -412,6 +413,8 @@ def _speaks_of_secrets(value: str) -> bool:
     if not compiled(_IDENTIFIER).fullmatch(value):
         return False
     words = [word.lower() for word in compiled(_WORDS).findall(value)]
+    if len(value) > RANDOM_LEAST and len(value) < LETTERS_PER_WORD * len(words):
+        return False  # letters at random, some of which happen to be a word
     return len(words) > 1 and not KEY_WORDS.isdisjoint(words) and compiled(_DIGIT_RUN).search(value) is None
 
 
