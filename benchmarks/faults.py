@@ -155,7 +155,7 @@ ROWS = (
     Row(28, "Secrets", "found before any write, in no file", (f"{_ATTACKS}/test_secrets.py",)),
     Row(
         29, "Erasure; files that change under an open store", "0 hits in any file or answer, also after a restore",
-        (f"{_ATTACKS}/test_changed_files.py", "tests/store/test_check_and_backup.py"),
+        (f"{_ATTACKS}/test_tampering.py", f"{_ATTACKS}/test_changed_files.py"),
     ),
     Row(30, "Tampering, restores under load", "all noticed, the restored store is what was saved",
         (f"{_ATTACKS}/test_tampering.py",), left="sync: filled with it"),
