@@ -326,3 +326,44 @@ def test_the_command_says_where_secrets_are_and_never_which(project: Path, tmp_p
     assert command(project, tmp_path, "scan", "--fix", "--backups").returncode == 0
     assert command(project, tmp_path, "scan").returncode == 0
     assert canaries.found_in(project) == {}
+
+
+def test_a_scan_after_fixing_names_nothing(project: Path, old_release: None) -> None:
+    chance = random.Random(2)
+
+    def some(*, most: int = 200) -> str:
+        body = "".join(chance.choice(_LETTERS) for _ in range(chance.choice((9, 12, 28, 36))))
+        before = chance.choice(("t", "", "t-", '"', "(", "a.", "the token ", "pw: ", "key=", "secret: ", "\\n"))
+        prefix = chance.choice(("ghp_", "sk-proj-", "xoxb-", "cfg_", "--password ", "postgres://u:", ""))
+        return f"{before}{prefix}{body}{chance.choice(('', '…', '.', '}', ' end', '@h/db'))}"[:most]
+
+    with recollect.open(project, settings=Settings(embedder="none")) as memory:
+        for number in range(300 if SOAK else 80):
+            memory.remember(
+                f"Deploy {number} {some()}",
+                tags=(some(most=60),),
+                why=some(),
+                attributes={"note": some(), chance.choice(("password", "token", some(most=40))): [some()]},
+                files=(f"cfg/{some()}.env",),
+                citation=some(most=40),
+                session=some(most=60),
+            )
+        memory.maintenance.backup()
+        assert len(memory.maintenance.find_secrets(fix=True, backups=True)) > 100
+        assert memory.maintenance.find_secrets() == []
+        assert memory.maintenance.check().ok
+
+
+def test_a_damaged_row_is_not_called_fixed(project: Path, old_release: None) -> None:
+    canaries = Canaries(seed=5)
+    fill(project, canaries)
+    with recollect.open(project, settings=Settings(embedder="none")) as memory:
+        with memory.store.engine.write():
+            memory.store.engine.execute("update turns set checksum = checksum + 1 where id = 'turn_1'")
+        fixed = memory.maintenance.find_secrets(fix=True)
+        assert {(one.place, one.fixed) for one in fixed if one.place in ("memory", "log", "chat turn")} == {
+            ("memory", True),
+            ("log", True),
+            ("chat turn", False),
+        }
+        assert all("recollect repair" in one.way for one in fixed if one.place == "chat turn")

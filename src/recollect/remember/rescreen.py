@@ -40,11 +40,11 @@ def secrets_in_store(store: Store, progress: Callable[[int], None]) -> Iterator[
             if rules := screen_memory(memory)[1]:
                 yield SecretPlace("memory", memory.id), rules
     for entry in store.log.bodies():
-        if rules := _rules(entry.body):
+        if rules := rules_in_text(entry.body):
             yield SecretPlace("log", str(entry.number)), rules
     found: dict[SecretPlace, dict[str, None]] = {}
     for held in StoredTexts(store.engine).every(without=OWN_WRITERS):
-        if rules := _rules(held.text):
+        if rules := rules_in_text(held.text):
             place = SecretPlace(_SORTS.get(held.table, held.table), redact(held.name).text)
             found.setdefault(place, {}).update(dict.fromkeys(rules))
     yield from ((place, tuple(rules)) for place, rules in found.items())
@@ -64,20 +64,18 @@ _SORTS = {
 }
 
 
-def redact_store(store: Store, act: Callable[[], ActContext]) -> list[str]:
-    """Replace every secret in the store's tables and erase what the log says of it; the places that stay as they are,
-    because their rows are damaged."""
+def redact_store(store: Store, act: Callable[[], ActContext]) -> None:
+    """Replace every secret in the store's tables and erase what the log says of it. Damaged rows stay as they are."""
     for page in list(store.memories.every()):
         for memory in page.memories:
             if screen_memory(memory)[1]:
                 redact_stored(store, memory.id, act())
     with store.engine.write():
-        left = StoredTexts(store.engine).reword(_redacted)
+        StoredTexts(store.engine).reword(_redacted)
         _erase_entries(store, act())
     empty(store.engine)
     store.engine.vacuum()
     store.engine.checkpoint()
-    return left
 
 
 def redact_stored(store: Store, id: MemoryId, hand: ActContext) -> Memory:
@@ -100,7 +98,7 @@ def _erase_entries(store: Store, act: ActContext) -> None:
     memories: dict[str, None] = {}
     entities: dict[str, None] = {}
     for entry in list(store.log.bodies()):
-        if not _rules(entry.body):
+        if not rules_in_text(entry.body):
             continue
         store.log.erase(entry.number)
         if entry.about == "memory" and entry.subject:
@@ -118,8 +116,11 @@ def _erase_entries(store: Store, act: ActContext) -> None:
     changes.write()
 
 
-def _rules(text: str) -> tuple[str, ...]:
-    return rules_in(_parsed(text)) or tuple(finding.rule for finding in scan(text))
+def rules_in_text(text: str) -> tuple[str, ...]:
+    """The rules that fire on a text. One that is JSON is read value by value, as `_redacted` takes them out and as a
+    memory is screened: what is named here can be taken out, and what was taken out is not named again."""
+    value = _parsed(text)
+    return tuple(finding.rule for finding in scan(text)) if isinstance(value, str) else rules_in(value)
 
 
 def _redacted(text: str) -> str:

@@ -19,7 +19,7 @@ from recollect.files.project import state_folder
 from recollect.files.session_file import ENDING, SessionFile, replace_file, spool_folder
 from recollect.privacy.scan import redact, scan
 from recollect.privacy.values import redact_value, rules_in
-from recollect.remember.rescreen import redact_store, secrets_in_store
+from recollect.remember.rescreen import SecretPlace, redact_store, rules_in_text, secrets_in_store
 from recollect.store.sqlite.backup import FOLDER as BACKUPS
 from recollect.store.sqlite.backup import make_backup
 from recollect.store.sqlite.engine import SqliteEngine
@@ -56,15 +56,21 @@ class SecretSearch:
 
     def run(self, *, fix: bool, backups: bool) -> list[StoredSecret]:
         """Every place with a secret, by the rules that fire there. `backups` removes the copies that hold one."""
-        in_tables = list(secrets_in_store(self.store, self.progress))
-        damaged = set(redact_store(self.store, self.act)) if fix and in_tables else set()
-        found = [
-            StoredSecret(place.name, rule, fix and place.sort not in damaged, place.sort, _way(place.sort, fix))
-            for place, rules in in_tables
-            for rule in rules
-        ]
+        found = self._tables(fix=fix)
         found += [one for path in self._texts_beside() for one in self._file(path, fix=fix)]
         return found + self._copies(remove=fix and backups)
+
+    def _tables(self, *, fix: bool) -> list[StoredSecret]:
+        found = dict(secrets_in_store(self.store, self.progress))
+        left: dict[SecretPlace, tuple[str, ...]] = {}
+        if fix and found:
+            redact_store(self.store, self.act)
+            left = dict(secrets_in_store(self.store, self.progress))  # what is called fixed was looked at again
+        return [
+            StoredSecret(place.name, rule, fix and place not in left, place.sort, _LEFT if place in left else _way(fix))
+            for place, rules in {**found, **left}.items()
+            for rule in rules
+        ]
 
     # --- files that are texts -------------------------------------------------------------------------------------
 
@@ -82,7 +88,7 @@ class SecretSearch:
             rules = self._session_file(path, fix=fix) if path.suffix == ENDING else self._plain_file(path, fix=fix)
         except OSError as error:
             return [StoredSecret(str(path), "unread", False, place, f"cannot be read: {error.strerror or error}")]
-        return [StoredSecret(str(path), rule, fix, place, _way(place, fix)) for rule in rules]
+        return [StoredSecret(str(path), rule, fix, place, _way(fix)) for rule in rules]
 
     def _session_file(self, path: Path, *, fix: bool) -> list[str]:
         file = SessionFile(str(path))
@@ -122,7 +128,10 @@ class SecretSearch:
         return [StoredSecret(str(path), rule, remove, place, "" if remove else way) for place, path, rule in found]
 
 
-def _way(place: str, fix: bool) -> str:
+_LEFT = "its row is damaged: run `recollect repair`, then scan again"
+
+
+def _way(fix: bool) -> str:
     return "" if fix else "run `recollect scan --fix`"
 
 
@@ -148,7 +157,7 @@ def _rules_in_copy(path: Path) -> list[str]:
     try:
         rules: dict[str, None] = {}
         for held in StoredTexts(engine).every():
-            rules.update((finding.rule, None) for finding in scan(held.text))
+            rules.update(dict.fromkeys(rules_in_text(held.text)))
         return list(rules)
     except StoreError:
         return ["unread"]

@@ -50,18 +50,16 @@ class StoredTexts:
                 for row in self._rows(table):
                     yield from _texts(table, row)
 
-    def reword(self, change: Callable[[str], str], *, without: Sequence[str] = OWN_WRITERS) -> list[str]:
-        """Put every text through a change; the tables of rows that do not match their checksum and were left as they
-        are. Runs inside the current write."""
-        left = []
+    def reword(self, change: Callable[[str], str], *, without: Sequence[str] = OWN_WRITERS) -> None:
+        """Put every text through a change. Rows that do not match their checksum stay as they are. Runs inside the
+        current write."""
         for table in self._tables():
             if table.name in without:
                 continue
             for row in self._rows(table):
                 new = [change(value) if place in table.texts and value else value for place, value in enumerate(row)]
-                if new != list(row) and not self._replace(table, row, new):
-                    left.append(table.name)
-        return left
+                if new != list(row):
+                    self._replace(table, row, new)
 
     def _tables(self) -> Iterator[_Table]:
         for (name,) in self._engine.rows(_TABLES):
@@ -75,19 +73,18 @@ class StoredTexts:
         columns = ", ".join(f'"{column}"' for column in table.columns)
         return self._engine.rows(_EVERY.format(columns=columns, table=f'"{table.name}"'))
 
-    def _replace(self, table: _Table, row: Row, new: list[Value]) -> bool:
+    def _replace(self, table: _Table, row: Row, new: list[Value]) -> None:
         if _CHECKSUM in table.columns:
             at = table.columns.index(_CHECKSUM)
             counted = [place for place, column in enumerate(table.columns) if column not in (_NUMBER, _CHECKSUM)]
             if checksum([row[place] for place in counted]) != row[at]:
-                return False
+                return
             new[at] = checksum([new[place] for place in counted])
         changed = {f"new{place}": value for place, value in enumerate(new) if value != row[place]}
         named = {f"old{place}": row[place] for place in table.key}
         sets = ", ".join(f'"{table.columns[int(name[3:])]}" = :{name}' for name in changed)
         keys = " and ".join(f'"{table.columns[place]}" = :old{place}' for place in table.key)
         self._engine.execute(_CHANGE.format(table=f'"{table.name}"', set=sets, key=keys), {**changed, **named})
-        return True
 
 
 def _texts(table: _Table, row: Row) -> Iterator[HeldText]:
