@@ -30,6 +30,7 @@ from mutate_copy import ROOT, SLOW_TO_LOAD, Copy, Map, Outcome
 JUDGED = Path(__file__).parent / "mutants_judged.json"
 _NOT_MUTATED = ("src/recollect/testing/",)  # fakes and suites: test material itself
 _BUDGET = 25.0  # seconds of tests in a stage, by the map: slower ones are left out and counted
+_DEFAULTS = ("tests/test_surface.py", "tests/adapters/test_defaults.py")  # no line runs a default: these look
 _LEAST_TIMEOUT = 25.0  # seconds of CPU a mutant's tests get at least; three times what they took when traced, if more
 
 
@@ -97,6 +98,8 @@ def stages(mutant: Mutant, text: str, tests: Map, without: Set[str] = frozenset(
     """The mutant's tests, fastest first, and how many were too slow: its package's, the others', slow-loading."""
     found = tests.tests_of(mutant.path, text, mutant.lines)
     found |= tests.tests_in(mirrored(mutant.path))
+    if mutant.kind == "changed default":
+        found |= tests.tests_in([_DEFAULTS["/adapters/" in mutant.path]])
     home = f"tests/{Path(mutant.path).parts[2].removesuffix('.py')}/"
     if not any(name.startswith(home) for name in found):  # perhaps only children ran it, killed before they told
         found |= tests.tests_in(str(file.relative_to(ROOT)) for file in sorted((ROOT / home).rglob("test_*.py")))
@@ -179,8 +182,12 @@ def judge(results: Iterable[Result]) -> list[Result]:
 
 def recheck(results: Sequence[Result], copy: Copy) -> list[str]:
     """The tests that noticed a mutant but fail without one too: what they noticed is not proved."""
-    names = sorted({result.by for result in results if result.verdict == "noticed" and "::" in result.by})
-    failed = []
+    return failing_of({result.by for result in results if result.verdict == "noticed" and "::" in result.by}, copy)
+
+
+def failing_of(tests: Iterable[str], copy: Copy) -> list[str]:
+    """Those of some tests that fail in the copy as it is."""
+    names, failed = sorted(tests), []
     for folder in sorted({name.split("/")[1] for name in names}):
         here = [name for name in names if name.split("/")[1] == folder]
         outcome = copy.run(here, {name.split("::")[0] for name in here}, timeout=1200, stop=False)
@@ -274,7 +281,11 @@ def try_all(drawn: Sequence[Mutant], texts: dict[str, str], folder: Path, *, wor
     for number in range(workers):
         copies.put(Copy(folder / str(number)))
 
-    failing: set[str] = set()  # without a mutant too: what they notice proves nothing
+    copy = copies.get()
+    failing = set(failing_of(Map().failed(), copy))  # without a mutant too: what they notice proves nothing
+    copies.put(copy)
+    if failing:
+        print(f"fail without a mutant, left out: {', '.join(sorted(failing))}", flush=True)
 
     def run(numbered: tuple[int, Mutant]) -> Result:
         number, mutant = numbered

@@ -258,6 +258,10 @@ class Map:
             )
         }
 
+    def failed(self) -> list[str]:
+        """The tests that failed when they were traced; most of them because they were."""
+        return [name for (name,) in self._db.execute("select name from tests where outcome = 'failed'")]
+
 
 def _moved_lines(old: str, new: str) -> dict[int, int]:
     """For each line of `new` that `old` has too: its number there."""

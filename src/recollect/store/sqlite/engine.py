@@ -496,8 +496,14 @@ class SqliteEngine:
         with self._translated():
             self._finish_swap()
             connection = self._connect(read_only=True)
-            connection.execute("select 1 from sqlite_schema limit 1").fetchall()  # a full disk shows here, not later
-            self._log = self._log or self._log_files()[0]
+            try:
+                connection.execute(
+                    "select 1 from sqlite_schema limit 1"
+                ).fetchall()  # a full disk shows here, not later
+                self._log = self._log or self._log_files()[0]
+            except BaseException:
+                connection.close(True)
+                raise
             return connection
 
     def _give_back(self, connection: _Connection) -> None:
@@ -519,6 +525,14 @@ class SqliteEngine:
 
     def _connect(self, *, read_only: bool) -> _Connection:
         connection = self._open(read_only=read_only)
+        try:
+            self._set_up(connection, read_only=read_only)
+        except BaseException:  # whoever keeps the error would keep the file open with it
+            connection.close(True)
+            raise
+        return connection
+
+    def _set_up(self, connection: _Connection, *, read_only: bool) -> None:
         connection.set_busy_timeout(_BUSY_MS)
         harden(connection)
         if self._recognises:
@@ -539,7 +553,6 @@ class SqliteEngine:
             connection.execute("pragma secure_delete = on")
             connection.execute(f"pragma journal_size_limit = {_WAL_KEPT}")
         _add_functions(connection)
-        return connection
 
     def _recognise(self, connection: apsw.Connection) -> None:
         """Refuse another program's database, and a store into which somebody put what we never make."""
