@@ -52,5 +52,7 @@ def _told(value: object) -> str:
     """Plain values as they are written; of others the type, for they look different on each machine."""
     if isinstance(value, Enum):
         return str(value)
-    plain = value is None or isinstance(value, bool | int | float | str | bytes | tuple | frozenset)
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(_told, value)))}}}"
+    plain = value is None or isinstance(value, bool | int | float | str | bytes | tuple)
     return repr(value) if plain and value != sys.executable else type(value).__name__
