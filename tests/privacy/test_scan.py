@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from recollect.privacy import judge
 from recollect.privacy import scan as scanner
 from recollect.privacy.row import SHOWN_MOST, Rule
-from recollect.privacy.rules import RULES
+from recollect.privacy.rules import RULES, SERVICES
 from recollect.privacy.scan import Finding, redact, scan
 
 HOSTILE_SIZE = 20_000
@@ -754,3 +754,32 @@ def test_names_types_and_sentences_are_left_alone(text: str) -> None:
 
 def test_a_token_of_an_unknown_vendor_is_known_by_its_randomness() -> None:
     assert "newvendor" not in redact(f"use newvendor_{mixed(40)} for the deploy").text
+
+
+def _ungated(rule: Rule) -> Rule:
+    return Rule(
+        rule.name,
+        rule.anchors,
+        rule.pattern,
+        rule.shape,
+        rule.entropy,
+        back=rule.back,
+        shown=rule.shown,
+        everywhere=True,
+    )
+
+
+def test_the_questions_asked_first_hide_nothing() -> None:
+    """Gates, guards, small patterns ahead and the search for long runs only save time."""
+    patient = scanner.Scanner([rule if rule.anchors is SERVICES else _ungated(rule) for rule in RULES])
+    texts = [frame.format(secret) for frame, secret in IN_CONTEXT.values()]
+    texts += [f"use {secret} here" for secret in SECRETS.values()]
+    texts += [f"use\u2003{secret}\u3000here é" for secret in SECRETS.values()]
+    for text in texts:
+        assert scan(text) == patient.scan(text), text
+
+
+def test_a_text_without_a_long_run_is_told_by_one_look() -> None:
+    assert not scanner._has_run("sixteen_letters_ " * 50)
+    assert scanner._has_run("short " * 50 + "seventeen_letters")
+    assert scanner._has_run("\ud800" + "x" * 17)

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     ]  # fmt: skip
 
 
+# Two gates that are no substrings: the text holds a digit, or an option as commands have them.
+A_DIGIT = "\0digit"
+AN_OPTION = "\0option"
+
+
 class Rule:
     """One kind of secret. The value is the last group that matched, or the whole match when there is none."""
 

@@ -4,11 +4,11 @@ Rows are data; how they are tried and judged is `scan`'s business. A pattern is 
 stands, and every quantifier is bounded or possessive, so time is linear. Light to load: hooks screen what they keep.
 """
 
-from recollect.privacy.row import HEADER_ENTROPY, RANDOM_ENTROPY, Rule
+from recollect.privacy.row import A_DIGIT, AN_OPTION, HEADER_ENTROPY, RANDOM_ENTROPY, Rule
 from recollect.privacy.tokens import TOKENS
 
 # A command line has an option: cheaper to look for than for every command.
-OPTIONS = (" --", " -p", " -u", " -a ", " -w ", " -b", "-storepass", "-keypass")
+OPTIONS = (AN_OPTION,)
 # fmt: off
 # Between a marker and the next five dashes lies the key; without an end marker, as many long base64 lines as follow.
 _KEY_BREAK = r"""(?:\\[nrt]|["']\s?\+|[\s"',>|#*]){0,16}+"""
@@ -23,10 +23,10 @@ _STRUCTURES = (
     Rule("private-key", ("-----begin",),
          r"(?i:-----BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)?-----)(?:(?:[^-]++|-(?!----))*+"
          r"(?:(?i:-----END[ A-Z0-9_-]{0,60}?KEY(?: BLOCK)?-----)|(?:(?<=KEY)|(?<=BLOCK))-----)"
-         rf"|{_KEY_HEADERS}{_KEY_LINES})", "block", everywhere=True),
+         rf"|{_KEY_HEADERS}{_KEY_LINES})", "block", everywhere=True, gate=("-",)),
     Rule("private-key", ("key",),
          r"(?i:key-file-\d:)(?:(?!Private-Lines)[^\n]{0,100}+\n){1,64}+Private-Lines: \d{1,4}+"
-         rf"({_KEY_LINES})", "block", everywhere=True),
+         rf"({_KEY_LINES})", "block", everywhere=True, gate=(A_DIGIT,)),
     Rule("jwt", ("ey",),
          r"(?:(?<![A-Za-z0-9_\\-])|(?<=\\[nrt]))ey[A-Za-z0-9_-]{10,}+\.ey[A-Za-z0-9_/-]{10,}+"
          r"(?:\.[A-Za-z0-9_/-]*+){0,3}+={0,2}", shown=3),
@@ -45,17 +45,18 @@ _STRUCTURES = (
     Rule("kubernetes-secret", ("secret",),
          r"""(?:(?<=kind: )|(?<=kind: ["']))(?i:secret)\b[\s\S]{0,400}?\bdata:"""
          r"""((?:\s{1,9}+[\w.-]{1,80}+:[ \t]{0,4}+["']?[A-Za-z0-9+/]{8,}+={0,3}["']?)++)""",
-         everywhere=True),
+         everywhere=True, gate=("data:",)),
     Rule("curl-password", ("curl",),
          r"""(?i:curl)\b[^\n]{0,200}?[ \t](?:-u|--user)[ \t=]{0,4}["']?[^\s:"']{0,64}+:["']?([^\s"']{3,128}+)""",
          "literal", everywhere=True, gate=OPTIONS),
     Rule("authorization-header", ("auth",),
          rf"{_HEADER}(?i:(?:basic|bearer|token|apikey|api-token|digest|ssws|bot)\s{{1,4}}+)"
-         r"(?=[A-Za-z_=~@.+/-]{0,128}+\d)([A-Za-z0-9_=~@.+/-]{8,}+)", "token", HEADER_ENTROPY, everywhere=True),
+         r"(?=[A-Za-z_=~@.+/-]{0,128}+\d)([A-Za-z0-9_=~@.+/-]{8,}+)", "token", HEADER_ENTROPY, everywhere=True,
+         gate=(A_DIGIT,)),
     Rule("authorization-header", ("auth",), rf"{_HEADER}([A-Za-z0-9_=~@.+/-]{{8,4096}}+)", "random", HEADER_ENTROPY,
-         everywhere=True),
+         everywhere=True, gate=(A_DIGIT,)),
     Rule("authorization-header", ("bearer",), r"""(?i:bearer)[\s:"'\\]{1,4}+([A-Za-z0-9_=~.+/-]{16,4096}+)""",
-         "random", RANDOM_ENTROPY, everywhere=True),
+         "random", RANDOM_ENTROPY, everywhere=True, gate=(A_DIGIT,)),
 )
 
 # How a name leads to its value: what closes the name, what joins the two, what opens the value.
@@ -99,7 +100,7 @@ _FOREIGN = (
     "패스워드", "סיסמ",
     "كلمة المرور", "كلمة السر", "κωδικ",
 )
-_ASSIGNS = ("=", ": ", "：", "是", "は")
+_ASSIGNS = ("=", ":", "：", "是", "は")
 _SECRET_NAME = (
     r"(?i:secret|token|auth(?!or|en)|cred|salt|psk(?![a-z])"
     r"|(?<!mon)(?<!tur)(?<!don)(?<!hoc)(?<!joc)(?<!hot)key(?!word|board|frame|stroke|note|press|error))"
@@ -170,10 +171,11 @@ _PLACES = (
          "encoded", everywhere=True),
     Rule("login-call", ("auth", "login", "connect", "cred"),
          r"(?i:auth\s?=\s?[(\[]|login\(|connect(?:ion)?\(|credentials?\(|basicauth\()[^()\n]{0,200}?"
-         r"""(?<!\w)["'][^"'\n]{1,128}["'],\s{0,3}["']([^"'\s]{3,128}+)["'][)\]]""", "chosen", everywhere=True),
+         r"""(?<!\w)["'][^"'\n]{1,128}["'],\s{0,3}["']([^"'\s]{3,128}+)["'][)\]]""", "chosen", everywhere=True,
+         gate=("(", "[")),
     Rule("login-call", ("auth",),
          r"""(?i:auth)\s?=\s?\(\s?["'][^"'\n]{1,128}["'],\s{0,3}["']([^"'\s]{3,128}+)["']\)""", "literal",
-         everywhere=True),
+         everywhere=True, gate=("(",)),
     Rule("login-pair", ("user", "login", "id/", "id /", "id |", "id &", "account"),
          r"(?i:(?<![a-z])(?:user(?:name)?|login|id|account)\s{0,2}(?:/|\||&|and|\+|:)\s{0,2}(?:pass(?:w(?:or)?d)?|pwd?))"
          r"""["')]{0,2}\s{0,3}(?:[:=]|is|->|-)\s{0,3}["'`]?[\w.@+\\-]{1,64}["'`]?\s{0,2}[/:|,]\s{0,2}["'`]?"""
@@ -190,7 +192,8 @@ _PLACES = (
          gate=_PAIRS),
     Rule("variable-default", ('variable "',),
          r"""variable\s{1,3}"[\w-]{0,40}?(?:password|passwd|secret|token|api_key|passphrase)[\w-]{0,20}"\s{0,3}\{[^}]{0,300}?"""
-         r"""\bdefault\s{0,8}=\s{0,3}"([^"\n]{3,256}+)""", "literal", everywhere=True),
+         r"""\bdefault\s{0,8}=\s{0,3}"([^"\n]{3,256}+)""", "literal", everywhere=True,
+         gate=('"',)),
     Rule("pgpass-password", (":543", ":*:"),
          r":(?:\d{4,5}|\*):[^\s:]{1,64}+:[^\s:*]{1,64}+:([^\s:]{4,128}+)(?=\s|$)", "literal", everywhere=True,
          gate=(":",)),
@@ -200,12 +203,12 @@ _ASSIGNMENTS = (
     *_PLACES,
     Rule("password", _ENGLISH, rf"{_PASSWORD}[\w.\-]{{0,24}}+{_LEADS_TO}", "password", everywhere=True, ahead=_LEADS),
     Rule("password", _FOREIGN, rf"{_WORDS}[\w.\-]{{0,24}}+{_LEADS_TO}", "password", everywhere=True, gate=_ASSIGNS),
-    Rule("password", ("pass", "pwd", "pw"),
+    Rule("password", _ENGLISH,
          rf"{_PASSWORD}[\w.\-]{{0,24}}+(?:\s[^<>\n]{{0,80}}+)?>\s{{0,9}}+([^<>\s]{{3,256}}+)\s{{0,9}}+</", "literal",
          everywhere=True, gate=("</",)),
     Rule("password", ("login",),
          r"login[ \t\n]{1,8}+\S{1,128}+[ \t\n]{1,8}+password[ \t\n]{1,8}+(\S{3,128}+)", "literal", everywhere=True),
-    Rule("password", ("pass", "pwd"),
+    Rule("password", _ENGLISH,
          r"(?i:password|passwd|passphrase|passcode|pwd)[ \t]{1,8}([^\s\"'`<>]{4,128}+)[ \t]{0,8}(?=\n|\r|$)",
          "line", everywhere=True),
     Rule("password", _ENGLISH, rf"(?<!/){_PASSWORD}{_SAID}", "spoken", everywhere=True, ahead=_SPEAKS),
@@ -215,15 +218,21 @@ _ASSIGNMENTS = (
     Rule("assigned-secret", ("secret",), rf"(?i:secret)[ \t\w.\-]{{0,24}}+{_LEADS_TO}", "sure", everywhere=True,
          ahead=_LEADS),
     Rule("assigned-secret", ("key", "token"), rf"(?i:token|key)[ \t\w.\-]{{0,24}}+{_LEADS_TO}", "sure", everywhere=True,
-         ahead=_LEADS_TO_DIGIT),
+         ahead=_LEADS_TO_DIGIT, gate=(A_DIGIT,)),
     Rule("assigned-secret", _SURE_ANCHORS,
          r"(?i:(?<=api )key|(?<=api-)key|(?<=secret )key|(?<=access )key|(?<=access )token|(?<=auth )token"
          r"|(?<=client )secret|(?<=private )key|(?<=bearer )token|(?<=api )token)[ \t](?:(?:is|was|to)[ \t:]{1,2}+)?"
-         r"""["'`“]?([A-Za-z0-9_+/=.-]{16,256}+)""", "keyed", everywhere=True),
+         r"""["'`“]?([A-Za-z0-9_+/=.-]{16,256}+)""", "keyed", everywhere=True, gate=(A_DIGIT,)),
     Rule("assigned-secret", ("secret", "token", "key", "auth", "cred", "salt", "psk"),
          rf"{_SECRET_NAME}[ \t\w.\-]{{0,24}}+{_LEADS_TO}", "random", RANDOM_ENTROPY,
-         everywhere=True, ahead=_LEADS_TO_DIGIT),
+         everywhere=True, ahead=_LEADS_TO_DIGIT, gate=(A_DIGIT,)),
 )
+
+# What every secret of an anchor's rules begins with: words that merely hold the anchor (passion, upward) end here.
+GUARDS = {
+    "pass": r"(?i:pass(?:w(?:or[dt]|r?d)|phrase|code|ord)?s?)(?![a-z])",
+    "pw": r"(?i:pw(?:or)?d?)(?![a-z])",
+}
 
 # Named beside a random string, any of these makes the string a credential.
 SERVICES = (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import cache
 
 from recollect.privacy.judge import GONE, LETTERS_PER_PART, is_believed, is_placeholder, looks_random
-from recollect.privacy.row import RANDOM_ENTROPY, Rule, compiled
-from recollect.privacy.rules import ID_PREFIXES, KEY_PREFIXES, RULES, SERVICES
+from recollect.privacy.row import A_DIGIT, AN_OPTION, RANDOM_ENTROPY, Rule, compiled
+from recollect.privacy.rules import GUARDS, ID_PREFIXES, KEY_PREFIXES, RULES, SERVICES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ NAME_MOST = 64  # how far before a value its name may begin
 BARE_ENTROPY = 3.7  # bits per character of a token that nothing announces
 LOOKS_MOST = 4  # passes over one text: the first finds nearly all, the second nearly always nothing
 BARE = "random-token"
+_ENDING = 3  # characters of a prefix by which it is looked up
 
 
 class Finding:
@@ -83,9 +84,13 @@ class Scanner:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
-        gates = dict.fromkeys(rule.gate for rule in rules)
+        gates = dict.fromkeys(rule.gate for rule in rules if rule.everywhere)
         self._everywhere = [(gate, self._by_anchor(everywhere=True, gate=gate)) for gate in gates]
-        self._in_runs = self._by_anchor(everywhere=False, gate=())
+        in_runs = self._by_anchor(everywhere=False, gate=())
+        self._short_in_runs = {anchor: ranks for anchor, ranks in in_runs.items() if len(anchor) < _ENDING}
+        self._in_runs: dict[tuple[str, ...], dict[str, tuple[int, ...]]] = {}
+        for anchor in in_runs.keys() - self._short_in_runs.keys():
+            self._in_runs.setdefault(tuple(anchor[-_ENDING:]), {})[anchor] = in_runs[anchor]
         self._service_rank = next((rank for rank, rule in enumerate(rules) if rule.anchors is SERVICES), -1)
 
     def scan(self, text: str) -> tuple[Finding, ...]:
@@ -104,8 +109,8 @@ class Scanner:
     def _look(self, view: str) -> list[Finding]:
         lowered = _lowered(view)
         hits: dict[tuple[int, int], _Hit] = {}
-        for anchor, rank in self._awake(lowered, view, hits):
-            self._collect(hits, rank, anchor, view, lowered)
+        for anchor, ranks in self._awake(lowered, view, hits):
+            self._collect(hits, ranks, anchor, view, lowered)
         return self._apart(hits) if hits else []
 
     def _by_anchor(self, *, everywhere: bool, gate: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
@@ -116,52 +121,71 @@ class Scanner:
                     ranks[anchor] = (*ranks.get(anchor, ()), rank)
         return ranks
 
-    def _awake(self, lowered: str, view: str, hits: dict[tuple[int, int], _Hit]) -> list[tuple[str, int]]:
-        """The anchors that stand in the text, with the rank of each rule they wake. Tokens that nothing announces are
+    def _awake(self, lowered: str, view: str, hits: dict[tuple[int, int], _Hit]) -> list[tuple[str, tuple[int, ...]]]:
+        """The anchors that stand in the text, with the ranks of the rules they wake. Tokens that nothing announces are
         hits already."""
         awake = []
+        told = lowered + _traits(lowered)
         for gate, anchors in self._everywhere:
             for sign in gate:
-                if sign in lowered:
+                if sign in told:
                     break
             else:
                 if gate:
                     continue
-            awake += [(anchor, rank) for anchor, ranks in anchors.items() if anchor in lowered for rank in ranks]
-        spans = _runs(lowered) if max(map(len, lowered.split()), default=0) >= RUN_LEAST else []
+            awake += [(anchor, ranks) for anchor, ranks in anchors.items() if anchor in lowered]
+        spans = _runs(lowered) if _has_run(lowered) else []
         if spans:
             runs = "\n".join([lowered[start:end] for start, end in spans])
-            awake += [(anchor, rank) for anchor, ranks in self._in_runs.items() if anchor in runs for rank in ranks]
+            awake += [(anchor, ranks) for anchor, ranks in self._short_in_runs.items() if anchor in runs]
+            # One pass over the text, rather than one for each of some hundred prefixes.
+            for ending in self._in_runs.keys() & set(zip(runs, runs[1:], runs[2:], strict=False)):
+                awake += [(anchor, ranks) for anchor, ranks in self._in_runs[ending].items() if anchor in runs]
             mixed = compiled(_MIXED)
             named = [(start, end) for start, end in spans if mixed.search(lowered, start, end)]
             if named:
                 names = "\n".join([lowered[max(0, start - NAME_MOST) : end] for start, end in named])
                 if self._service_rank >= 0:
-                    awake += [(anchor, self._service_rank) for anchor in SERVICES if anchor in names]
+                    awake += [(anchor, (self._service_rank,)) for anchor in SERVICES if anchor in names]
                 for start, end in named:
                     for span in _bare_tokens(view, start, end):
                         hits[span] = _Hit(len(self._rules), *span)
         return awake
 
-    def _collect(self, hits: dict[tuple[int, int], _Hit], rank: int, anchor: str, view: str, lowered: str) -> None:
-        """Add what one rule finds at one anchor, keyed by what it matched, so that no value is judged twice in vain."""
-        rule = self._rules[rank]
-        ahead = compiled(rule.ahead).match if rule.ahead else None
+    def _collect(
+        self, hits: dict[tuple[int, int], _Hit], ranks: tuple[int, ...], anchor: str, view: str, lowered: str
+    ) -> None:
+        """Add what the rules of one anchor find, keyed by what they matched: no value is judged twice in vain."""
+        guard = compiled(GUARDS[anchor]).match if anchor in GUARDS else None
+        after: dict[int, int] = {}  # by rank: the rest of a token is not tried again, and that keeps time linear
         at = lowered.find(anchor)
         while at >= 0:
-            after = at + 1
-            match = _match_at(rule, view, at) if ahead is None or ahead(view, at) else None
-            if match:
-                span = start, end = match.span(match.lastindex or 0)
-                known = hits.get(span)
-                if known and known.rank <= rank:
-                    after = known.end
-                elif is_believed(rule, match, start, end):
-                    hits[span] = _Hit(rank, start, _to_its_end(rule, view, end))
-                    after = hits[span].end
-                elif start == match.start():
-                    after = end  # the rest of a token not believed is not tried again: that is what keeps time linear
-            at = lowered.find(anchor, max(after, at + 1))
+            if guard is None or guard(view, at):
+                leads: dict[str, bool] = {}
+                for rank in ranks:
+                    rule = self._rules[rank]
+                    if at < after.get(rank, 0):
+                        continue
+                    if rule.ahead:
+                        if rule.ahead not in leads:
+                            leads[rule.ahead] = compiled(rule.ahead).match(view, at) is not None
+                        if not leads[rule.ahead]:
+                            continue
+                    match = _match_at(rule, view, at)
+                    if match:
+                        after[rank] = self._judge(hits, rank, match)
+            at = lowered.find(anchor, at + 1)
+
+    def _judge(self, hits: dict[tuple[int, int], _Hit], rank: int, match: re.Match[str]) -> int:
+        """Add what matched if it is believed, and say from where on the rule is worth trying again."""
+        span = start, end = match.span(match.lastindex or 0)
+        known = hits.get(span)
+        if known and known.rank <= rank:
+            return known.end
+        if is_believed(self._rules[rank], match, start, end):
+            hits[span] = _Hit(rank, start, _to_its_end(self._rules[rank], match.string, end))
+            return hits[span].end
+        return end if start == match.start() else 0
 
     def _apart(self, hits: Mapping[tuple[int, int], _Hit]) -> list[Finding]:
         """Overlapping hits become one, named by the most specific rule among them."""
@@ -234,6 +258,25 @@ _SHORT_WORDS = rf"(?:[^\s\0]{{0,{RUN_LEAST - 1}}}+[\s\0]++)*+"
 _RUN = r"[^\s\0]*+"
 # Letters and digits in turn: without such a stretch in a run, no service key is there.
 _MIXED = r"(?<![a-z0-9])(?:[a-z]{1,12}+\d|\d{1,12}+[a-z])[a-z0-9]{5}"
+
+
+# Every byte that is no blank looks the same: one search then tells whether any run is long enough.
+_SAME = bytes(ord(" ") if chr(byte).isspace() or not byte else ord("x") for byte in range(128)) + b"x" * 128
+_LONG_RUN = b"x" * RUN_LEAST
+
+
+def _has_run(lowered: str) -> bool:
+    """Whether there may be a stretch long enough to hold a token."""
+    return _LONG_RUN in lowered.encode("utf-8", "surrogatepass").translate(_SAME)
+
+
+def _traits(lowered: str) -> str:
+    """What a gate may ask for that is no substring, spelled as one."""
+    option = AN_OPTION if "-" in lowered and lowered.count(" -") > lowered.count(" - ") else ""
+    for digit in "0123456789":  # ten looks for one character cost less than one for a class of them
+        if digit in lowered:
+            return option + A_DIGIT
+    return option
 
 
 def _runs(lowered: str) -> list[tuple[int, int]]:
