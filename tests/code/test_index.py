@@ -11,6 +11,7 @@ import pytest
 import recollect
 from code_programs import PROGRAMS
 from recollect.app import Recollect
+from recollect.code.index import make_manifest_reader
 from recollect.code.workers import Unparsed, Wanted, Workers
 from recollect.core.errors import AmbiguousNode, CodeNotIndexed, InvalidField, NodeNotFound
 from recollect.core.query import Filter
@@ -223,7 +224,7 @@ def test_hostile_files_are_reported_and_cost_nobody_else(indexed: Recollect, tre
 
 def test_a_file_that_vanishes_during_the_index_is_reported(tmp_path: Path) -> None:
     with Workers(1) as workers:
-        (one,) = workers.parse([Wanted("gone.py", tmp_path / "gone.py", "python")])
+        (one,) = workers.parse([Wanted("gone.py", tmp_path, "python")])
     assert isinstance(one, Unparsed)
     assert "cannot be read" in one.reason
 
@@ -234,7 +235,7 @@ def test_a_language_without_its_grammar_is_reported(monkeypatch: pytest.MonkeyPa
     (tmp_path / "x.go").write_text("package x\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with Workers(1) as workers:
-        (one,) = workers.parse([Wanted("x.go", tmp_path / "x.go", "go")])
+        (one,) = workers.parse([Wanted("x.go", tmp_path, "go")])
     assert isinstance(one, Unparsed)
     assert "install tree-sitter-go" in one.reason
 
@@ -332,3 +333,30 @@ def test_an_import_of_a_file_that_comes_later_leads_to_it_once_it_is_there(
     indexed.code.index(root, passages=False)
     found = {(e.source, e.target) for e in indexed.store.graph.edges() if e.type == "imports"}
     assert any(source == importer and target.partition(":")[0] == later for source, target in found), found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_what_became_a_link_after_it_was_found_is_not_read(tmp_path: Path) -> None:
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    outside.mkdir()
+    root.mkdir()
+    (outside / "x.py").write_text("def theirs():\n    return 1\n")
+    (root / "link.py").symlink_to(outside / "x.py")
+    (root / "folder").symlink_to(outside)
+    os.mkfifo(root / "pipe.py")
+    names = ("link.py", "folder/x.py", "pipe.py", "../outside/x.py")
+    with Workers(1) as workers:
+        done = list(workers.parse([Wanted(name, root, "python") for name in names]))
+    assert [type(one) for one in done] == [Unparsed] * len(names)
+    assert all(isinstance(one, Unparsed) and "cannot be read" in one.reason for one in done)
+    read = make_manifest_reader(root)
+    assert [read(name) for name in names] == [""] * len(names)
+
+
+@pytest.mark.parametrize("target", ["x" * 60_000, "_" * 30_000, "a/" * 30_000 + "x.py:f", "go\0", "\0"])
+def test_a_name_no_node_can_have_is_not_found(indexed: Recollect, tree, target: str) -> None:  # type: ignore[no-untyped-def]
+    indexed.code.index(tree(MANY), passages=False)
+    with pytest.raises(NodeNotFound):
+        indexed.code.impact(target)
+    with pytest.raises(NodeNotFound):
+        indexed.code.deps(target)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from recollect.app import Recollect
-from recollect.dialogue.extract import Extracted, extract_facts
+from recollect.dialogue.extract import Extracted, extract_facts, split_sentences
 
 
 def facts(memory: Recollect, said: str, role: str = "user") -> list[Extracted]:
@@ -78,3 +80,18 @@ def test_a_named_speaker_is_quoted_by_name(memory: Recollect) -> None:
 
 def test_yesterday_gets_its_date(memory: Recollect) -> None:
     assert facts(memory, "I visited the dentist yesterday.")[0].content.endswith("(2026-02-28)")
+
+
+@pytest.mark.parametrize("piece", ["A. ", "Mr. X. ", "yeah, ", "e.g. "])
+def test_abbreviations_and_asides_without_end_cost_no_more_than_their_length(piece: str) -> None:
+    start = time.process_time()
+    list(split_sentences(piece * 30_000))
+    assert time.process_time() - start <= 2.0
+
+
+def test_abbreviations_are_no_ends_of_sentences_and_asides_go() -> None:
+    said = "Yeah, well, I met Dr. A. Smith of the U.S. Army today. He lives at No. 5 on Main St. I like him."
+    assert list(split_sentences(said)) == [
+        "I met Dr. A. Smith of the U.S. Army today.",
+        "He lives at No. 5 on Main St. I like him.",
+    ]

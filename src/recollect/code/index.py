@@ -6,6 +6,7 @@ only from then on. Whoever is killed in between loses nothing but time: the next
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -22,6 +23,7 @@ from recollect.code.workers import Parsed, Unparsed, Wanted, Workers
 from recollect.core.drafts import Draft
 from recollect.core.records import ChunkType, Span
 from recollect.core.scope import Source
+from recollect.files.plain import open_beneath
 from recollect.files.walk import Found
 from recollect.remember.passages import DocumentChunks
 from recollect.remember.writer import Writer
@@ -111,7 +113,7 @@ def index_tree(
 
 
 def _wanted(found: Found) -> Wanted:
-    return Wanted(found.relative, found.path, language_of(found.relative) or "")
+    return Wanted(found.relative, found.root, language_of(found.relative) or "")
 
 
 def _sort_in(
@@ -192,7 +194,7 @@ def _write(
         skipped = [path for path, row in read.rows.items() if row.reason]
         graph.drop_edges(graph.by_key([*todo, *skipped]).values())
         _resolve(
-            Tree(files, _loader(graph, read), _namer(graph, files), _reader(root), seen.manifests),
+            Tree(files, _loader(graph, read), _namer(graph, files), make_manifest_reader(root), seen.manifests),
             graph,
             todo,
             progress,
@@ -263,12 +265,14 @@ def _namer(graph: Graph, files: dict[str, str]) -> Callable[[str], Sequence[Name
     return named
 
 
-def _reader(root: Path) -> Callable[[str], str]:
+def make_manifest_reader(root: Path) -> Callable[[str], str]:
+    """What reads the manifests of a project: plain files below its root, as far as they are read."""
+
     def read(relative: str) -> str:
         try:
-            with open(root / relative, "rb") as file:
+            with os.fdopen(open_beneath(str(root), relative), "rb") as file:
                 return file.read(_MANIFEST).decode("utf-8", "replace")
-        except OSError:  # gone since the survey: as if it said nothing
+        except OSError:  # gone since the survey, or a link now: as if it said nothing
             return ""
 
     return read

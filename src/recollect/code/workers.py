@@ -22,6 +22,7 @@ from types import TracebackType
 from recollect.code.languages import GrammarMissing
 from recollect.code.outline import Chunk, Outline, build_outline, split_chunks
 from recollect.code.parse import parse
+from recollect.files.plain import open_beneath
 from recollect.privacy.scan import redact, scan
 
 ANSWER_TIMEOUT = 20.0  # seconds without an answer on a busy machine; a worker bounds its own processor time far below
@@ -50,7 +51,7 @@ class Unparsed:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     file: str  # its name in the project
-    path: Path
+    root: Path
     language: str
 
 
@@ -132,7 +133,7 @@ class _Worker:
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(json.dumps([str(wanted.path), wanted.language, chunks]).encode() + b"\n")
+            process.stdin.write(json.dumps([str(wanted.root), wanted.file, wanted.language, chunks]).encode() + b"\n")
             process.stdin.flush()
             answer = process.stdout.readline()
         except (BrokenPipeError, OSError):
@@ -191,21 +192,21 @@ def main() -> None:
     """Answer until stdin ends."""
     _bound_memory()
     for line in sys.stdin.buffer:
-        path, language, chunks = json.loads(line)
+        root, file, language, chunks = json.loads(line)
         _start_clock(CPU_SECONDS)
-        answer = examine_file(path, language, chunks=chunks)
+        answer = examine_file(root, file, language, chunks=chunks)
         _start_clock(0)
         sys.stdout.buffer.write(answer + b"\n")
         sys.stdout.buffer.flush()
 
 
-def examine_file(path: str, language: str, *, chunks: bool) -> bytes:
+def examine_file(root: str, file: str, language: str, *, chunks: bool) -> bytes:
     """One file as a JSON line: ["ok", digest, clean, outline, chunks], or ["skipped", reason]."""
     try:
-        with open(path, "rb") as file:
-            source = file.read(MAX_FILE_BYTES + 1)
+        with os.fdopen(open_beneath(root, file), "rb") as opened:  # what was no link when it was found may be one now
+            source = opened.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        return _skipped(f"cannot be read ({error.strerror})")
+        return _skipped(f"cannot be read ({error.strerror or error})")
     if reason := find_unfit_reason(source):
         return _skipped(reason)
     if source.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -218,7 +219,7 @@ def examine_file(path: str, language: str, *, chunks: bool) -> bytes:
     if kept.findings and not _is_json(kept.text):
         return _skipped("its names hold a secret")
     found = split_chunks(source.decode("utf-8", "replace"), outline) if chunks else []
-    clean = not any(scan(text) for one in found for text in (one.text, one.name)) and not scan(path)
+    clean = not any(scan(text) for one in found for text in (one.text, one.name)) and not scan(file)
     head = json.dumps(["ok", hash_source(source), clean])[:-1]
     body = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     return f"{head},{kept.text},{body}]".encode("utf-8", "surrogatepass")

@@ -72,6 +72,7 @@ def _of(episode: Memory) -> Iterator[Extracted]:
 _CODE = Lazy(r"```.{0,200000}?(?:```|\Z)", re.DOTALL)
 _SPLIT = Lazy(r"(?<=[.!?…])[\"'”’)]{0,2}\s+(?=[\"'“‘(]?[A-Z0-9])|\n+|(?<=[.!?])\s+(?=i\b)", 0)
 _SHORTENED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|e\.g|i\.e|U\.S|[A-Z])\.$")
+_ENDING = 8  # characters that say whether a piece ends in one: more than the longest
 _ASIDE = Lazy(
     any_of(
         "yeah yes yep no nope oh ah wow hey hi hello thanks thank_you ok okay sure well so and but also actually "
@@ -90,22 +91,31 @@ def split_sentences(text: str) -> Iterator[str]:
         sentence = piece.strip(" \t*-•–")
         if not sentence or sentence[0] in '>|#"“`{[<':
             continue
-        while (aside := _ASIDE.match(sentence)) is not None:
-            sentence = sentence[aside.end() :].lstrip(" ,")
+        sentence = _without_asides(sentence)
         if LEAST_WORDS <= len(sentence.split()) <= _MAX_SENTENCE_WORDS:
             yield sentence
 
 
+def _without_asides(sentence: str) -> str:
+    """A sentence without the "yeah, well, so" it begins with."""
+    start = 0
+    while (aside := _ASIDE.pattern.match(sentence, start)) is not None:
+        start = aside.end()
+        while sentence.startswith((" ", ","), start):
+            start += 1
+    return sentence[start:]
+
+
 def _rejoined(pieces: Sequence[str]) -> Iterator[str]:
     """Pieces that were cut behind an abbreviation belong together."""
-    held = ""
+    held: list[str] = []
     for piece in pieces:
-        held = f"{held} {piece}" if held else piece
-        if not _SHORTENED.search(held):
-            yield held
-            held = ""
+        held.append(piece)
+        if not _SHORTENED.search(" ".join([part[-_ENDING:] for part in held[-_ENDING:]])[-_ENDING:]):
+            yield " ".join(held)
+            held = []
     if held:
-        yield held
+        yield " ".join(held)
 
 
 def _whole(text: str) -> str:

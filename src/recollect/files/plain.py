@@ -41,30 +41,32 @@ def read_plain_file(path: str, *, max_bytes: int) -> bytes | None:
 
 def read_beneath(root: str, relative: str, *, max_bytes: int) -> bytes | None:
     """What a plain file below `root` holds. No link is followed on the way, and no name leads upwards or elsewhere."""
-    handle = open_beneath(root, relative)
-    return None if handle is None else _read_all(handle, max_bytes)
-
-
-def open_beneath(root: str, relative: str) -> int | None:
-    """A handle for reading a plain file below `root`; nothing when there is none, or only through a link."""
-    names = relative.split("/")
-    if any(name in ("", ".", "..") or "\0" in name or (os.sep == "\\" and set(name) & set("\\:")) for name in names):
-        return None
     try:
-        if not _BY_FOLDER:
-            path = os.path.join(root, *names)
-            return open_plain(path) if os.path.realpath(path) == os.path.join(os.path.realpath(root), *names) else None
-        at = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-        try:
-            for name in names[:-1]:
-                below = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=at)
-                os.close(at)
-                at = below
-            return open_plain(names[-1], folder=at)
-        finally:
-            os.close(at)
+        handle = open_beneath(root, relative)
     except (OSError, ValueError):
         return None
+    return _read_all(handle, max_bytes)
+
+
+def open_beneath(root: str, relative: str) -> int:
+    """A handle for reading a plain file below `root`; OSError when there is none, or only through a link."""
+    names = relative.split("/")
+    if any(name in ("", ".", "..") or "\0" in name or (os.sep == "\\" and set(name) & set("\\:")) for name in names):
+        raise OSError(f"{relative} does not name a file below a folder")
+    if not _BY_FOLDER:
+        path = os.path.join(root, *names)
+        if os.path.realpath(path) != os.path.join(os.path.realpath(root), *names):
+            raise OSError(f"{relative} leads through a link")
+        return open_plain(path)
+    at = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        for name in names[:-1]:
+            below = os.open(name, os.O_RDONLY | _FOLDER, dir_fd=at)
+            os.close(at)
+            at = below
+        return open_plain(names[-1], folder=at)
+    finally:
+        os.close(at)
 
 
 def open_in_own_folder(path: str, flags: int = os.O_RDONLY) -> int:

@@ -31,6 +31,11 @@ class Found:
     def path(self) -> Path:
         return Path(self.file)
 
+    @property
+    def root(self) -> Path:
+        """The directory that was walked."""
+        return Path(self.file[: -len(self.relative)])
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias, cast
 from recollect.store.port import Engine, Params, Row, chunks
 
 _STEP = 500  # values in one list
+_MAX_TAIL = 5_000  # characters of a key that are looked for: SQLite refuses patterns of 50,000 bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,8 @@ class Graph:
 
     def ending_in(self, tail: str) -> list[Node]:
         """The nodes whose key ends so, at most six; for people who do not type whole paths."""
+        if len(tail) > _MAX_TAIL or "\0" in tail:  # SQLite would take it for the end of the pattern
+            return []
         escaped = tail.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         return [Node(*row[1:]) for row in self._engine.rows(self._ENDING, {**self._mine, "tail": f"%{escaped}"})]
 
