@@ -9,7 +9,7 @@ import pytest
 import recollect
 from recollect.app import Recollect
 from recollect.config import Settings
-from recollect.core.errors import ChangeNotFound, DocumentNotFound, UnknownChoice
+from recollect.core.errors import ChangeNotFound, DocumentNotFound, OutsideProject, UnknownChoice
 from recollect.documents.check import read_requirements, split_sentences
 
 SPEC = """# Auth
@@ -163,3 +163,24 @@ def test_links_that_lead_nowhere_are_listed_with_their_line(memory: Recollect, t
         (5, "nowhere", "leads nowhere"),
         (7, "../../x.md", "leads out of the root"),
     ]
+
+
+@pytest.mark.parametrize("given", ["{outside}", "../outside", "cyberk-flow/changes/away"])
+def test_a_change_outside_the_project_is_refused(memory: Recollect, tmp_path: Path, given: str) -> None:
+    outside = tmp_path.with_name(f"{tmp_path.name}-outside")
+    put(outside, "specs/auth/spec.md", DELTA)
+    (tmp_path / "cyberk-flow/changes/away").symlink_to(outside)
+    name = given.format(outside=outside).replace("../outside", f"../{outside.name}")
+    with pytest.raises(OutsideProject):
+        memory.docs.check(name)
+    with pytest.raises(OutsideProject):
+        memory.docs.check(between=[f"../{outside.name}/specs/auth/spec.md", "cyberk-flow/specs/auth/spec.md"])
+
+
+def test_specs_behind_a_link_out_of_the_project_are_not_read(memory: Recollect, tmp_path: Path) -> None:
+    outside = tmp_path.with_name(f"{tmp_path.name}-specs")
+    (tmp_path / "cyberk-flow/specs").rename(outside)
+    (tmp_path / "cyberk-flow/specs").symlink_to(outside)
+    checked = memory.docs.check("login")
+    assert checked.conflicts == ()
+    assert "a link out of the project" in checked.notes[0]

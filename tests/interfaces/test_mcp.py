@@ -487,6 +487,8 @@ def test_code_docs_and_admin_tools_reach_their_rooms(project: Path) -> None:
         assert found["matches"][0]["document"]["path"] == "docs/guide.md"
         checked = value(await client.call_tool("docs_check", {}))
         assert [one["target"] for one in checked["broken"]] == ["gone.md"]
+        refused = trouble(await client.call_tool("docs_check", {"change": "../elsewhere"}))
+        assert refused["code"] == "outside-project"
 
     async def admin(client: Client) -> None:
         assert value(await client.call_tool("check", {}))["ok"]

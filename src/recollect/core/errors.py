@@ -239,6 +239,13 @@ class Refused(RecollectError):
     code = "refused"
 
 
+class OutsideProject(Refused):
+    code = "outside-project"
+
+    def __init__(self, given: str, base: str) -> None:
+        super().__init__(f"{given!r} lies outside the project.", hint=f"Name something below {base}.")
+
+
 class Tombstoned(Refused):
     """The same statement was rejected or forgotten before, so no write path may bring it back."""
 

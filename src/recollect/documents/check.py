@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.documents import Document
-from recollect.core.errors import ChangeNotFound, DocumentNotFound
+from recollect.core.errors import ChangeNotFound, DocumentNotFound, OutsideProject
 from recollect.documents.context import DocumentsContext
 from recollect.documents.links import as_reference, file_candidates, make_catalogue, resolve_all
 from recollect.documents.pages import Unreadable, read_text
@@ -83,8 +83,8 @@ def check_change(
         canonical = home / "specs" / delta.relative_to(folder / "specs")
         progress(number, len(deltas))
         try:
-            claims = read_requirements(read_text(delta))
-            known = read_requirements(read_text(canonical)) if canonical.is_file() else []
+            claims = read_requirements(_read_inside(delta, base))
+            known = read_requirements(_read_inside(canonical, base)) if canonical.is_file() else []
         except Unreadable as trouble:
             notes.append(f"{_shown(delta, base)}: {trouble.reason}")
             continue
@@ -101,14 +101,33 @@ def check_change(
 
 
 def _find_change(given: str, base: Path) -> tuple[Path, Path]:
-    """The directory of a change and the directory whose `specs/` it changes."""
+    """The directory of a change and the directory whose `specs/` it changes. Both lie in the project."""
     tried = [Path(given), base / given, *(base / home / "changes" / given for home in _SPEC_HOMES)]
     for folder in tried:
-        if os.path.isdir(folder / "specs"):  # False, not an error, for a name no file can have
+        if _is_inside(folder, base) and os.path.isdir(
+            folder / "specs"
+        ):  # False, not an error, for a name no file can have
             resolved = Path(os.path.realpath(folder))
-            home = next((one.parent for one in resolved.parents if one.name == "changes"), resolved.parent)
-            return resolved, home
-    raise ChangeNotFound(given)
+            above = [one for one in resolved.parents if one.is_relative_to(base)]
+            home = next((one.parent for one in above[:-1] if one.name == "changes"), resolved.parent)
+            return resolved, home if home.is_relative_to(base) else base
+    if any(_is_inside(folder, base) for folder in tried[:2]):
+        raise ChangeNotFound(given)
+    raise OutsideProject(given, str(base))
+
+
+def _is_inside(path: Path, base: Path) -> bool:
+    """Whether a path, all links followed, stays in the project: what is read is also shown."""
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(base)
+    except ValueError:  # a name no file can have
+        return True
+
+
+def _read_inside(file: Path, base: Path) -> str:
+    if not _is_inside(file, base):
+        raise Unreadable("a link out of the project", lasting=True)
+    return read_text(file)
 
 
 def changes_under_way(base: Path) -> list[str]:
@@ -155,6 +174,8 @@ def check_documents(paths: Sequence[str], base: Path, judge: Judge) -> Checked:
     notes: list[str] = []
     for path in paths:
         file = base / path if not Path(path).is_absolute() else Path(path)
+        if not _is_inside(file, base):
+            raise OutsideProject(path, str(base))
         if not file.is_file():
             raise DocumentNotFound(path)
         try:

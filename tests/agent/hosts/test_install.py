@@ -18,6 +18,7 @@ from recollect.agent.hosts.catalog import HOSTS, load_rules
 from recollect.agent.hosts.check import installed_state
 from recollect.agent.hosts.edits import HostConfigBroken, HostTrace, is_ours
 from recollect.agent.hosts.install import (
+    HostConfigLinked,
     HostConfigMoved,
     HostConfigUnwritable,
     install,
@@ -490,3 +491,50 @@ def test_what_a_host_noted_about_us_goes_and_what_it_noted_about_others_stays(tm
     assert json.loads(lines.take(said, None)) == {"/p": ["other-hook"], "/q": ["recollect-hook gemini"]}
     member = HostTrace(tmp_path / "known.json", ("ours",))
     assert json.loads(member.take('{"ours": {"a": 1}, "theirs": 2}', None)) == {"theirs": 2}
+
+
+# --- links that came with a project -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("host", sorted(host for host, scope in BOTH if scope == "project"))
+@pytest.mark.parametrize("way", ["file", "folder", "nowhere"])
+def test_a_link_in_a_project_is_never_written_through(target: InstallTarget, host: str, way: str) -> None:
+    target = replace(target, scope="project")
+    written = next(
+        change.path for change in plan_install(host, target).changes if change.path.is_relative_to(target.project)
+    )
+    victim = target.home / "victim"
+    if way == "folder" and written.parent != target.project:
+        victim.mkdir()
+        (victim / written.name).write_text("{}\n")
+        written.parent.parent.mkdir(parents=True, exist_ok=True)
+        written.parent.symlink_to(victim)
+    else:
+        written.parent.mkdir(parents=True, exist_ok=True)
+        if way == "file":
+            victim.write_text("{}\n")
+        written.symlink_to(victim)
+    before = tree(target)
+    with pytest.raises(HostConfigLinked, match="is a link"):
+        put(host, target)
+    assert tree(target) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_put_there_after_the_installation_is_not_written_through(target: InstallTarget) -> None:
+    target = replace(target, scope="project")
+    put("claude-code", target)
+    planned = plan_uninstall("claude-code", target)
+    settings = next(change.path for change in planned.changed if change.path.is_relative_to(target.project))
+    victim = target.home / "victim"
+    victim.write_bytes(settings.read_bytes())
+    settings.unlink()
+    settings.symlink_to(victim)
+    before = tree(target)
+    with pytest.raises(HostConfigLinked):
+        uninstall(planned, target, at=AT)
+    with pytest.raises(HostConfigLinked):
+        put("claude-code", target)
+    assert tree(target) == before
+    assert installed_state("claude-code", target) == "broken"

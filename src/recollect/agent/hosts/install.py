@@ -1,7 +1,8 @@
 """Install and uninstall: work out the changes, keep a record of what was there, change all of the files or none.
 
-A copy is kept of every file before it is changed, links are followed, permissions stay. What a host's files should
-hold is `catalog`'s, what changes that means is worked out in `edits`."""
+A copy is kept of every file before it is changed, and permissions stay. A person's own links (dotfiles) are followed;
+those of a project came with it and are refused. What a host's files should hold is `catalog`'s, what changes that means
+is worked out in `edits`."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from recollect.agent.hosts.catalog import find_host
 from recollect.agent.hosts.edits import Change, FiledFile, changes_to_install, changes_to_undo, digest
 from recollect.agent.hosts.target import InstallTarget
 from recollect.core.errors import Refused, StoreError
+from recollect.files.plain import is_inside
 
 _PRIVATE = 0o600  # settings may hold keys, and so do their copies
 
@@ -32,6 +34,18 @@ class HostConfigMoved(Refused):
         super().__init__(
             f"{path} was changed by somebody else in this moment.",
             hint="Nothing was changed. Run the same command again, with the host closed.",
+        )
+
+
+class HostConfigLinked(Refused):
+    """A file of a project that would be written leads somewhere else."""
+
+    code = "host-config-linked"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} is a link, or lies behind one.",
+            hint="Nothing was changed. Replace the link by a plain file or folder, or install for yourself (`--user`).",
         )
 
 
@@ -64,6 +78,7 @@ def plan_install(host: str, target: InstallTarget) -> Installation:
     """What installing would change; files that hold our part already are kept as they are."""
     chosen = find_host(host)
     record = load_record(record_path(target, host))
+    _require_no_links([edit.path for edit in chosen.edits(target)], target)
     changes = changes_to_install(chosen.edits(target), record.files if record else (), read_bytes)
     return Installation(host, target.scope, tuple(changes), hints=tuple(chosen.hints(target)))
 
@@ -72,6 +87,7 @@ def install(plan: Installation, target: InstallTarget, *, at: datetime | None = 
     """Carry the plan out. The record is written first: a fall between the two leaves a way back."""
     if not plan.changed:
         return plan
+    _require_no_links([change.path for change in plan.changed], target)
     own = record_path(target, plan.host)
     record = load_record(own)
     edited = {edit.path for edit in find_host(plan.host).edits(target)}
@@ -107,6 +123,7 @@ def plan_uninstall(host: str, target: InstallTarget) -> Installation:
 
 
 def uninstall(plan: Installation, target: InstallTarget, *, at: datetime | None = None) -> Installation:
+    _require_no_links([change.path for change in plan.changed], target)
     own = record_path(target, plan.host)
     record = load_record(own)
     _, copies = apply_changes(plan.changes, backups=_backup_folder(target, plan.host, at))
@@ -121,6 +138,17 @@ def is_installed(host: str, target: InstallTarget) -> bool:
     if load_record(record_path(target, host)) is not None:
         return True
     return bool(plan_uninstall(host, target).changed)
+
+
+def _require_no_links(paths: Sequence[Path], target: InstallTarget) -> None:
+    """A link among a project's files came with it, and may lead to any file of this person."""
+    if target.scope != "project":
+        return
+    for path in paths:
+        if path.is_relative_to(target.project):
+            relative = path.relative_to(target.project).as_posix()
+            if not is_inside(str(target.project), relative):
+                raise HostConfigLinked(str(path))
 
 
 # --- changing files --------------------------------------------------------------------------------------------------
