@@ -7,7 +7,9 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,6 +52,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def clock() -> HandClock:
     return HandClock()
+
+
+@pytest.fixture
+def counted_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers in place of chance: ids of the same moment sort as they were made."""
+    numbers = count(1)
+    monkeypatch.setattr("recollect.core.ids.os", SimpleNamespace(urandom=lambda size: next(numbers).to_bytes(size)))
 
 
 @pytest.fixture

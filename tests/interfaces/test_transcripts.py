@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -64,20 +61,17 @@ class Sitting:
         approve(f"sitting-{name}", self.lines, root=self._root)
 
 
-def counting() -> Callable[[int], bytes]:
-    """In place of chance: ids of the same moment sort as they were made."""
-    numbers = count(1)
-    return lambda length: next(numbers).to_bytes(length)
-
-
 @pytest.fixture
 def sit(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, clock: HandClock
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    clock: HandClock,
+    counted_ids: None,
 ) -> Sitting:
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
     monkeypatch.setenv("RECOLLECT_ACTOR", "ada")
     monkeypatch.setattr(wiring, "open", partial(wiring.open, clock=clock))
-    monkeypatch.setattr("recollect.core.ids.os", SimpleNamespace(urandom=counting()))
     monkeypatch.chdir(tmp_path)
     shell = Shell(tmp_path / "memory.db", capsys, monkeypatch)
     assert shell("init", "--project", "quay") == 0
