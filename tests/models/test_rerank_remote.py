@@ -132,6 +132,7 @@ def test_nothing_to_judge_asks_nobody() -> None:
         (Reply(b"[1, 2, 3]"), "no `index`"),
         (Reply(b"<html>hello</html>"), "not JSON"),
         (Reply(b""), "not JSON"),
+        (Reply(b"[" * 200_000), "nested too deeply"),
     ],
 )
 def test_an_answer_that_is_not_one_mark_for_each_text_is_refused_and_not_repeated(reply: Reply, problem: str) -> None:

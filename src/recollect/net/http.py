@@ -184,6 +184,8 @@ class Caller:
             return json.loads(data)
         except ValueError:
             raise self.wrong(self.model, f"its answer is not JSON: {data[:60]!r}") from None
+        except RecursionError:
+            raise self.wrong(self.model, "its answer is nested too deeply") from None
 
     def _down(self, why: str, *, hint: str = "") -> RecollectError:
         return self.down(self.model, why, hint=hint)

@@ -34,6 +34,7 @@ from recollect.observer.features import Feature, FeatureState, with_folders
 from recollect.observer.file_prediction import ObservedCoChange, PastSession, PredictedFile, predict_files
 from recollect.observer.hunch import describe_remedy
 from recollect.observer.language import fingerprint
+from recollect.observer.tool_calls import describe_failure
 
 DIGITS = 4  # of a likelihood that count
 WHOLE = "tool"  # the sort of the feature that all calls of a tool share
@@ -171,7 +172,7 @@ class SessionPredictor:
         for pattern in patterns or ():
             self._patterns.setdefault(pattern.tool, []).append(pattern)
         self._met: dict[tuple[str, str, str, str], _Met] = {}
-        self._asked: dict[str, tuple[str, tuple[Feature, ...]]] = {}
+        self._asked: dict[str, tuple[str, tuple[Feature, ...], str]] = {}
         self._given: list[tuple[set[str], set[str]]] = [(set(), set()) for _ in policy.THRESHOLDS]
         self._raised = [0] * len(policy.THRESHOLDS)
         self.calls = 0
@@ -233,13 +234,13 @@ class SessionPredictor:
             met.clean += 1
         if len(self._asked) >= MAX_FAILURES:
             del self._asked[next(iter(self._asked))]
-        self._asked[call.call_id] = (call.tool, features)
+        self._asked[call.call_id] = (call.tool, features, describe_failure(call))
 
     def _answer(self, answer: ToolResult) -> None:
-        tool, features = self._asked.pop(answer.call_id, ("", ()))
+        tool, features, failure = self._asked.pop(answer.call_id, ("", (), ""))
         if not answer.error or answer.rejected:
             return
-        mark = fingerprint(answer.text).key if features else ""
+        mark = fingerprint(answer.text or failure).key if features else ""
         for sort, what, state in features:
             met = self._met.get((tool, sort, what, state))
             if met is not None and len(met.failed) < MAX_FAILURES:

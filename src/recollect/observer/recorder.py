@@ -19,7 +19,7 @@ from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, U
 from recollect.observer.language import fingerprint, is_request
 from recollect.observer.signals.base import make_room
 from recollect.observer.signals.work import label_call
-from recollect.observer.tool_calls import command_name, command_words, is_shell
+from recollect.observer.tool_calls import command_name, command_words, describe_failure, is_shell
 from recollect.privacy.scan import redact
 
 FILES, PAIRS, TROUBLES, CALLS, SEQUENCES = 2_000, 4_000, 400, 400, 400  # of each that one session may add
@@ -183,7 +183,7 @@ class Recorder:
         kind = _kind(call)
         if kind in self._counts:
             self._counts[kind][1] += 1
-        seen = fingerprint(answer.text)
+        seen = fingerprint(answer.text or describe_failure(call))
         key = (*kind, seen.key)
         trouble = self._troubles.get(key)
         if trouble is None:

@@ -136,6 +136,12 @@ def all_commands(line: str) -> list[list[str]]:
     return found
 
 
+def describe_failure(call: ToolCall) -> str:
+    """A failure of which nothing may be repeated, or that said nothing, in our words."""
+    name = command_name(call.subject) if is_shell(call.tool) and call.action is not ActionType.SEARCH else ""
+    return f"{name or call.tool} ended with an error"
+
+
 def is_shell(tool: str) -> bool:
     """Does the tool run commands?"""
     return _ACTIONS.get(tool.strip().lower().rsplit(".", 1)[-1]) is ActionType.RUN

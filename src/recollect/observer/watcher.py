@@ -174,7 +174,7 @@ class SessionWatcher:
         for name, see in (
             ("record", lambda _: self._recorder.see(kept)),
             ("conflicts", self._conflicts.see),
-            ("predictor", self._predictor.see),
+            ("predictor", lambda _: self._predictor.see(kept)),
             ("screen", self._screen.see),
             ("end", self._notice),
         ):
