@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from recollect.privacy import judge
 from recollect.privacy import scan as scanner
 from recollect.privacy.row import SHOWN_MOST, Rule
-from recollect.privacy.rules import RULES, SERVICES
+from recollect.privacy.rules import GENERIC, RULES, SERVICES
 from recollect.privacy.scan import Finding, redact, scan
 
 HOSTILE_SIZE = 20_000
@@ -230,6 +230,7 @@ SECRETS: dict[str, str] = {
     "private-key": key_block("RSA PRIVATE KEY"),
     "jwt": "eyJ" + mixed(30) + ".eyJ" + mixed(60) + "." + mixed(43),
     "password-hash": "$2y$12$" + mixed(53),
+    "windows-protected-secret": "AQAAANCMnd8BFdERjHoAwE" + mixed(120),
 }
 
 # Kinds that only their surroundings give away: the text, and the value in it.
@@ -254,6 +255,10 @@ IN_CONTEXT: dict[str, tuple[str, str]] = {
     "encoded-login": ('{{"auths": {{"x.io": {{"auth": "{}"}}}}}}', "am9lOnN3b3JkZmlzaA=="),
     "login-call": ("requests.get(url, auth=('joe', '{}'))", "sword" + "fish"),
     "login-pair": ("user/password: joe/{}", "sword" + "fish"),
+    "chat-password": ("/msg NickServ identify {}", "sword" + "fish"),
+    "mail-password": ("[smtp.internal]:587 joe@internal:{}\n", "sword" + "fish"),
+    "server-password": ("maxmemory 64mb\nrequirepass {}\n", "sword" + "fish"),
+    "private-jwk": ('{{"kty": "EC", "crv": "P-256", "d": "{}"}}', mixed(43)),
     "variable-default": ('variable "db_secret" {{{{ default = "{}" }}}}', "sword" + "fish"),
 }
 
@@ -783,3 +788,92 @@ def test_a_text_without_a_long_run_is_told_by_one_look() -> None:
     assert not scanner._has_run("sixteen_letters_ " * 50)
     assert scanner._has_run("short " * 50 + "seventeen_letters")
     assert scanner._has_run("\ud800" + "x" * 17)
+
+
+@pytest.mark.parametrize("lead", ["t", "7", "tag", "x_", "\\n", "Z"])
+def test_a_letter_glued_to_an_unmistakable_prefix_hides_nothing(lead: str) -> None:
+    for name in ("github-token", "gitlab-token", "npm-token", "digitalocean-token", "linear-key", "anthropic-key"):
+        assert SECRETS[name] not in redact(f"{lead}{SECRETS[name]}").text, name
+        assert SECRETS[name].lower() not in redact(f"{lead}{SECRETS[name].lower()}").text, name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "latest_" + hexed(40), "olive_" + hexed(35), "task-" + mixed(8).lower() + "-of-the-day-before",
+        "xghp_abcdefghijklmnopqrstuvwxyzabcdefghijkl", "desktopglpat-and-some-other-words-with-hyphens",
+        "more_" + hexed(32), "thetanpm_packagesthatareinstalledtogetherwithothers",
+    ],
+)  # fmt: skip
+def test_a_word_that_ends_like_a_prefix_is_left_alone(text: str) -> None:
+    assert scan(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("frame", "value"),
+    [
+        ("conn.login('joe@internal.io', '{}', function (err) {{", "velvetrope"),
+        ("new NetworkCredential(\"joe\", \"{}\")", "velvetrope"),
+        ("$db = mysqli_connect('db.internal', 'joe', '{}', 'shop');", "velvetrope"),
+        ("req.SetBasicAuth(\"joe\", \"{}\")", "velvetrope"),
+        ("$pw = ConvertTo-SecureString \"{}\" -AsPlainText -Force", "velvetrope"),
+        ("plink -ssh joe@db -pw {} uptime", "velvetrope"),
+        ("lftp -u joe,{} sftp://files.internal", "velvetrope"),
+        ("http -a joe:{} GET files.internal/v1", "velvetrope"),
+        ("net user joe {} /add", "velvetrope"),
+        ("xfreerdp /v:host /u:joe /p:{} /cert:ignore", "velvetrope"),
+        ("mysqladmin -u root password '{}'", "velvetrope"),
+        ("/msg NickServ identify joe {}", "velvetrope"),
+        ("[smtp.internal]:587 joe@internal.io:{}\n", "password"),
+        ("maxmemory 1gb\nmasterauth {}\n", "velvetrope"),
+        ("tacacs-server host 10.0.0.2 key 7 {}\n", "0822455D0A16"),
+        ("joe : EAP \"{}\"\n", "velvetrope"),
+        ("localhost:5432:shop:joe:{}\n", "password"),
+        ("hostname smtp.internal:587\nusername \"joe@internal.io\"\npassword \"{}\"\n", "password"),
+        ("<connection host=\"localhost\" user=\"joe\" password=\"{}\"/>", "password"),
+        ("<User>root</User>\n<Password>{}</Password>\n", "changeme"),
+        ("auth: {{ user: 'joe', pass: '{}' }}", "velvetrope"),
+        ("INSERT INTO `wp_users` VALUES (1,'joe','{}','j@internal.io');", "5f4dcc3b5aa765d61d8327deb882cf99"),
+        ("aws configure set aws_secret_access_key {}", mixed(40)),
+        ("administrator:500:{}:::", hexed(32) + ":" + hexed(32)),
+    ],
+)  # fmt: skip
+def test_a_password_is_known_where_the_manuals_put_it(frame: str, value: str) -> None:
+    text = frame.format(value)
+    assert any(text[f.start : f.end].startswith(value) for f in scan(text)), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '__all__ = ["AsyncOAuth1Mixin", "AsyncOAuth2Mixin"]', "['-c', 'pass', 'arg1', '-v']",
+        'MovedAttribute("HTTPPasswordMgrWithDefaultRealm", "urllib2", "urllib.request")',
+        'PASSWORD_SAFE = "".join(chr(i) for i in range(32, 127))', "user_pass = '%s:%s' % (user, password)",
+        "# a set of nodes, identified by their fully qualified name", "password (bool): Enable password entry.",
+        "private_key: Ed25519PrivateKey | Ed448PrivateKey", "private_key: PKCS7PrivateKeyTypes,",
+        "cohere_truncate: V2EmbedRequestTruncate",
+        "not supported by the Gemini API per https://github.com/a/b/blob/7e4ec2",
+        "login(username=username, password=password, netloc=netloc)", "last_pass_time => '1219328376.07815'",
+        "oauth_signature='74KNZJeDHnMBp0EMJ9ZHt%2FXKycU%3D'", "oauth_nonce='4572616e48616d6d65724c61686176'",
+        "$ftp->login('anonymous', '-anonymous@')", "default login anonymous password user@site",
+        "Authorization: Basic czZCaGRSa3F0MzpnWDFmQmF0M2JW", 'self.challenge.get("pw-algorithm", "SHA-1")',
+        "client.login(username='foo', password='bar')",
+    ],
+)  # fmt: skip
+def test_what_source_code_says_about_secrets_is_left_alone(text: str) -> None:
+    assert scan(text) == ()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "AKIA" + upper(16), "dp.pt." + mixed(43), "pat" + mixed(14) + "." + hexed(64),
+        "dt0c01." + upper(24) + "." + upper(64),
+        "MT" + mixed(24) + ".Gq7Zk2." + mixed(38), "hooks.slack.com/services/T0K7QZ2XW/B0LM4TB8R/" + mixed(24),
+        "SCW" + upper(17),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("frame", ["export VENDOR_API_KEY={}\n", "VENDOR_API_KEY: {}\n", '{{"VENDOR_API_KEY": "{}"}}'])
+def test_a_name_for_a_key_is_enough_without_the_vendors_rule(frame: str, value: str) -> None:
+    text = frame.format(value)
+    assert any(value in text[f.start : f.end] for f in scanner.Scanner(GENERIC).scan(text))

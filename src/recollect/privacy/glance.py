@@ -14,13 +14,16 @@ WORDS = (
     "net use", "snmp-server", "sqlplus", "thin:", "sqlldr", ":543", ":*:", "contrase", "mot de passe", "mot_de_passe",
     "mdp", "kennwort", "wachtwoord", "losenord", "adgangskode", "salasana", "haslo", "heslo", "jelsz", "parola",
     "sifre", "kata sandi", "senha", "log in", "logon", "sign in", "signin", "auth=(", "login(", "connection(",
-    "credentials(", "_live_",
+    "credentials(", "_live_", "nickserv", "]:25", "]:465", "]:587", "pre-shared", "auth(", "credential(", "ntication(",
+    "sign_in(", "log_in(", "mysqli", "pdo(", "_bind", "usernametoken", "freerdp", "cmdkey", "basic_auth", "eap \"",
 )  # fmt: skip
 # … or two that belong together: an address with a name in it, a command with an option.
 PAIRS = (
     ("://", "@"), (" -p", "mysql"), (" -p", "mariadb"), (" -p", "mongo"), (" -p", "zip"), (" -p", "7z"),
     (" -p", "sqlcmd"), (" -p", "ipmitool"), (" -p", "login"), (" -u", "curl"), (" -u", "smbclient"),
-    (" -a ", "redis-cli"), (" -w ", "ldap"), ("--user", "curl"),
+    (" -u", "lftp"), (" -u", "winexe"), (" -u", "rpcclient"), (" -p", "psexec"), (" -p", "crackmap"), (" -p", "smbmap"),
+    (" -p", "rdesktop"), ("radius", " key "), ("tacacs", " key "),
+    (" -a", "http"), ("--auth", "http"), (" -a ", "redis-cli"), (" -w ", "ldap"), ("--user", "curl"),
 )  # fmt: skip
 # … or a word for a password that is not about passing, or one for a key with a digit soon after it …
 PASS, PASSING = "pass", ("passed", "passes", "passing", "passage", "passiv", "passeng", "passion", "passthr")

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from math import log2
 
-from recollect.privacy.row import RANDOM_ENTROPY, Rule, compiled
+from recollect.privacy.row import EDGE, RANDOM_ENTROPY, Rule, compiled
 from recollect.privacy.rules import (
     ABOUT_WORDS,
     COMMON_WORDS,
@@ -17,8 +17,10 @@ from recollect.privacy.rules import (
     KEY_WORDS,
     OPENER_WORDS,
     PROSE_WORDS,
+    PUBLISHED,
     SURE_NAME,
     TECHNICAL,
+    WEAK_PASSWORDS,
 )  # fmt: skip
 
 TYPE_CHECKING = False
@@ -32,8 +34,12 @@ PASSWORD_LEAST = 4
 LETTERS_PER_WORD = 3.0  # at least, in an identifier made of words
 KEY_LEAST = 48  # characters between the markers of a private key
 SIGNS_LEAST = 5  # so many different signs, and a value is generated rather than written
+KEY_SHORTEST = 16  # characters of a key that is known by its name and by looking generated
+NAME_LONGEST = 64  # characters of a type's name
+WORDS_SHARE = 0.55  # of a type's name are words, at least
 ONE_LINE = 60  # characters: a text no longer than this, with nothing but a name and a value in it, is a note
 JUDGED_MOST = 512  # characters of a value that are looked at: some patterns ask how it ends
+ANYBODY = "anonymous"  # who logs in so gives an address or nothing for a password
 QUOTES = "\"'`"
 GONE = "\0"  # what an earlier redaction left: nothing may match across it
 
@@ -43,11 +49,13 @@ def is_believed(rule: Rule, match: re.Match[str], start: int, end: int) -> bool:
     value = match.string[start:end]
     shape = rule.shape
     if shape == "password" and (len(value) < PASSWORD_LEAST or _is_common_word(value)):
-        return False
-    if GONE in match[0] or is_placeholder(value):
+        return value.lower() in WEAK_PASSWORDS and _is_unchanged_default(match, start, end)
+    if GONE in match[0] or is_placeholder(value) or value in PUBLISHED:
         return False
     if shape == "token":
-        return not rule.entropy or _entropy(value) >= rule.entropy
+        if rule.entropy and _entropy(value) < rule.entropy:
+            return False
+        return start > match.start() or _has_edge(match.string, start) or _is_generated(value)
     if shape == "block":
         return max(map(len, value.split("-----"))) >= KEY_LEAST
     if shape in _JUDGES:
@@ -56,8 +64,17 @@ def is_believed(rule: Rule, match: re.Match[str], start: int, end: int) -> bool:
     return looks_random(value, looseness, rule.entropy) and _is_secret(rule, value, match, start, end)
 
 
+def _has_edge(view: str, start: int) -> bool:
+    return compiled(EDGE).match(view, start) is not None
+
+
+def _is_generated(value: str) -> bool:
+    """Beside something that says so already: letters and digits in turn, however long the turns."""
+    return looks_random(value, LETTERS_PER_PART_OF_SERVICE_KEY, RANDOM_ENTROPY)
+
+
 _DRAWN = (
-    r"[xX*•]{4,}|\.{3}|…|EXAMPLE(?:KEY)?$|\$\{|\$\(|\{\{|^[<\[{(]|^\$\w+$|^%[({\w]\w*[)}%]?\w?$|^\[?secret:"
+    r"[xX*•]{4,}|^%s|%s$|%\(\w+\)s|(?i:dead_?beef)|\.{3}|…|EXAMPLE(?:KEY)?$|\$\{|\$\(|\{\{|^[<\[{(]|^\$\w+$|^%[({\w]\w*[)}%]?\w?$|^\[?secret:"
     r"|(?i:(?:^|[\W_])(?:your|example|placeholder|insert|redacted|replace|changeme|environ|getenv)(?:$|[\W_]))"
 )
 
@@ -89,7 +106,9 @@ def _name_end(text: str) -> int:
 
 
 def _is_secret(rule: Rule, value: str, match: re.Match[str], start: int, end: int) -> bool:
-    if "://" in value or compiled(_FOLDERS).search(value) or _is_code(match.string, start, end):
+    if "://" in value or value.startswith("//") or _is_code(match.string, start, end) or _is_type_name(value):
+        return False
+    if compiled(_FOLDERS).search(value) and not _ends_in_token(value):
         return False
     if match.start() == start:
         return True
@@ -98,21 +117,44 @@ def _is_secret(rule: Rule, value: str, match: re.Match[str], start: int, end: in
         return False
     if name.lower() == "key" and not compiled(_QUALIFIED).search(before) and compiled(_DIGEST).fullmatch(value):
         return False
-    return "," not in join or _is_argument(rule, value, join)
+    return "," not in join or _is_argument(rule, value, join, match, start, end)
 
 
+def _ends_in_token(path: str) -> bool:
+    """An address that is a secret by its last part, as those of webhooks are."""
+    last = path.rpartition("/")[2]
+    return len(last) >= 20 and compiled(_MIXED_KINDS).match(last) is not None and _is_generated(last)
+
+
+_MIXED_KINDS = r"(?=[^A-Z]{0,60}+[A-Z])(?=[^a-z]{0,60}+[a-z])(?=[^0-9]{0,60}+[0-9])"
 _FOLDERS = r"^(?:\.{0,2}/)?(?:[a-z][a-z0-9._-]*/)[^/]*/|^/?(?:[a-z._-]+/){2}"
 _QUALIFIED = r"[\w.-]$"
 _DIGEST = r"[0-9A-Fa-f-]{32,}+"
 
 
-def _is_argument(rule: Rule, value: str, join: str) -> bool:
+def _is_argument(rule: Rule, value: str, join: str, match: re.Match[str], start: int, end: int) -> bool:
     """Whether a value after a comma belongs to the name before it: `define('KEY', 'value')`, not the next of a list."""
-    if "\n" in join:
+    if "\n" in join or not _is_pair(match, start, end):
         return False
     return rule.shape == "service" or (
         join[-1] in QUOTES and (compiled(_BLANK).search(value) is None or len(value) >= 40)
     )
+
+
+def _is_pair(match: re.Match[str], start: int, end: int) -> bool:
+    """Whether a name and a value are the first and the last of a call, or an option and what follows it."""
+    before = match.string[max(0, match.start() - 64) : match.start()]
+    if compiled(_OPTION_BEFORE).search(before):
+        return True
+    return (
+        compiled(_FIRST_OF_CALL).search(before) is not None
+        and compiled(_LAST_OF_CALL).match(match.string, end) is not None
+    )
+
+
+_OPTION_BEFORE = r"[\"'`]-{1,2}[\w-]*$"
+_FIRST_OF_CALL = r"[({]\s{0,3}\\?[\"'`]?[\w.-]*$"
+_LAST_OF_CALL = r"\\?[\"'`]?\s{0,3}(?:[)}]|,\s{0,3}(?:\d++|[Tt]rue|[Ff]alse|nil|null|None)\s{0,3}\)|$)"
 
 
 def _names_itself(name: str, value: str) -> bool:
@@ -141,6 +183,10 @@ def _is_password(value: str, match: re.Match[str], start: int, end: int) -> bool
         return False
     if _is_harmless(before, name) or _names_itself(before + name, value):
         return False
+    if quoted and "," in join and not _is_pair(match, start, end):
+        return False
+    if quoted and only_pass and compiled(_USER_NEAR).search(view, max(0, match.start() - 120), end + 80):
+        return compiled(_SENTENCE_OR_PATH).search(value) is None and not _is_common_word(value, bare=True)
     if quoted:
         vague = ("," in join and not compiled(_DEFINED).search(before)) or (
             only_pass and not (before[-1:] in ("_", ".") and "=" in join)
@@ -158,6 +204,8 @@ def _is_password(value: str, match: re.Match[str], start: int, end: int) -> bool
 
 def _is_literal(value: str, match: re.Match[str], start: int, end: int) -> bool:
     """What a place that holds nothing but a secret holds, unless it is a common word."""
+    if value.lower() in WEAK_PASSWORDS and match[0].rstrip().endswith("</"):
+        return _is_unchanged_default(match, start, end)
     return not _is_common_word(value) and not match[0].startswith(f"://{value}:") and not _speaks_of_secrets(value)
 
 
@@ -191,6 +239,8 @@ def _is_in_statement(value: str, match: re.Match[str], start: int, end: int) -> 
     if match[0][:10].lower() == "identified" and _is_quoted(match.string, start):
         return _is_literal(value, match, start, end)
     before = match.string[max(0, match.start() - 200) : match.start()].rpartition(";")[2]
+    if match[0][:10].lower() == "identified" and not compiled(_WHOSE).search(before):
+        return False
     return compiled(_STATEMENT).search(before) is not None and _is_literal(value, match, start, end)
 
 
@@ -206,7 +256,7 @@ def _is_encoded_login(value: str, match: re.Match[str], start: int, end: int) ->
 
 
 def _is_chosen(value: str, match: re.Match[str], start: int, end: int) -> bool:
-    if "[" in value or not _looks_chosen(value):
+    if "[" in value or not _looks_chosen(value) or ANYBODY in match[0].lower():
         return False
     return not _is_code(match.string, start, end) and not _speaks_of_secrets(value)
 
@@ -215,6 +265,8 @@ def _is_on_a_line(value: str, match: re.Match[str], start: int, end: int) -> boo
     """`password X` on a line of its own, as some programs spell their settings."""
     if not compiled(_KEY_HEAD).fullmatch(_line_before(match.string, match.start())) or _speaks_of_secrets(value):
         return False
+    if value.lower() in WEAK_PASSWORDS:
+        return _is_unchanged_default(match, start, end)
     if _is_common_word(value, bare=True) or _is_code(match.string, start, end):
         return False
     return _looks_chosen(value) or _has_neighbours(match.string, match.start(), end, blank=True)
@@ -228,6 +280,8 @@ def _is_spoken(value: str, match: re.Match[str], start: int, end: int) -> bool:
     if _is_code(match.string, start, end):
         return False
     said = match.string[match.start() : start]
+    if ANYBODY in _line_before(match.string, match.start()).lower():
+        return False
     if compiled(_ONLY_PASS).match(said):
         if said.startswith("PASS") or not compiled(_SAID_FIRMLY).search(said):
             return False
@@ -246,12 +300,14 @@ def _is_sure(value: str, match: re.Match[str], start: int, end: int) -> bool:
     found = compiled(_OWN_NAME).search(before + name)
     whole = found[0] if found else ""
     is_key, holds_secret = compiled(_KEY_SHAPE).fullmatch(value), compiled(_HOLDS_SECRET).search(whole)
-    if "," in join or not (is_key or holds_secret) or not compiled(SURE_NAME).search(whole):
+    if "," in join or not compiled(SURE_NAME).search(whole):
         return False
     if _is_harmless(before, name) or _names_itself(before + name, value) or _is_code(match.string, start, end):
         return False
-    if is_key:
+    if is_key or (len(value) >= KEY_SHORTEST and _is_generated_key(value)):
         return True
+    if not holds_secret:
+        return False
     if value.isdigit():
         return len(value) >= RANDOM_LEAST
     if len(value) < RANDOM_LEAST or _is_common_word(value, bare=True) or _speaks_of_secrets(value):
@@ -261,9 +317,44 @@ def _is_sure(value: str, match: re.Match[str], start: int, end: int) -> bool:
     return _stands_in_settings(value, match, start, end, join) or (name.isupper() and join == "=")
 
 
+def _is_generated_key(value: str) -> bool:
+    return compiled(_KEY_LETTERS).fullmatch(value) is not None and _is_generated(value) and not _is_type_name(value)
+
+
 def _is_keyed(value: str, match: re.Match[str], start: int, end: int) -> bool:
     """What follows "the api key is": a UUID, a digest, or something random."""
     return compiled(_KEY_SHAPE).fullmatch(value) is not None or looks_random(value, LETTERS_PER_PART, RANDOM_ENTROPY)
+
+
+def _is_called(value: str, match: re.Match[str], start: int, end: int) -> bool:
+    """The second of two texts that a call takes: a word only if the first is an address or the call wants both."""
+    user = match[1] if match.lastindex and match.lastindex > 1 else ""
+    if user.lower() == ANYBODY or compiled(_NO_USER).search(user):
+        return False
+    if _speaks_of_secrets(value) or _is_common_word(value):
+        return False
+    if _looks_chosen(value):
+        return "[" not in value and "/" not in value
+    if compiled(_PATH_OR_WORDS).search(value):
+        return False
+    at = match.start()
+    return "@" in user or compiled(_ASKS_FOR_BOTH).search(match.string, max(0, at - 24), at + 24) is not None
+
+
+def _is_certain(value: str, match: re.Match[str], start: int, end: int) -> bool:
+    """Where nothing but a password can stand, whatever it is."""
+    return compiled(_METAVARIABLE).fullmatch(value) is None
+
+
+def _is_of_server(value: str, match: re.Match[str], start: int, end: int) -> bool:
+    """What a line of a server's own file gives it: the line holds nothing before."""
+    if not compiled(_KEY_HEAD).fullmatch(_line_before(match.string, match.start())):
+        return False
+    return (
+        not _is_common_word(value, bare=True)
+        and not _is_code(match.string, start, end)
+        and not _speaks_of_secrets(value)
+    )
 
 
 _JUDGES: Mapping[str, Callable[[str, re.Match[str], int, int], bool]] = {
@@ -278,7 +369,18 @@ _JUDGES: Mapping[str, Callable[[str, re.Match[str], int, int], bool]] = {
     "spoken": _is_spoken,
     "sure": _is_sure,
     "keyed": _is_keyed,
+    "called": _is_called,
+    "certain": _is_certain,
+    "server": _is_of_server,
 }
+_WHOSE = r"(?i)\b(?:user|role|to|login|account)\s{1,4}(?:if\s(?:not\s)?exists\s{1,4})?\S{1,128}\s{0,4}$"
+_USER_NEAR = r"(?i)(?<![a-z])(?:user(?:name)?|login|e?mail)[\"']?\s{0,3}(?::|=|=>)\s{0,3}[\"'][^\"'\n]{1,64}[\"']"
+_NO_USER = r"[\s/{}<>]|^\.|^[#$]"
+_PATH_OR_WORDS = r"[\s/{}<>()=]|^\.|\.\w{1,4}$|^[#$]|^[A-Z]"
+_ASKS_FOR_BOTH = (
+    r"(?i)(?:basic_?auth|plainauth|digestauth|ntlmauth|networkcredential|passwordauth|(?:password)?credentials?|mysqli|mysql_connect|pdo|ldap_bind"
+    r"|getconnection|simple_bind_s|usernametoken)"
+)
 _DEFINED = r"(?i)define\(\s{0,3}[\"']\w*$"
 _METAVARIABLE = r"[A-Z][A-Z_-]*+|[a-z]++(?:_[a-z]++)++"
 _FILE_OR_PATH = r"^\.{0,2}/|^~|://|\.(?:key|pem|txt|json|ya?ml|env|crt|cer|p12|pfx|jks|py|js|ts|go|md)$|^[A-Za-z]:\\"
@@ -293,7 +395,28 @@ _SEVERAL_WORDS = r"[a-z]{3,}(?:-[a-z]{3,}){2,}"
 _WORD_AND_NUMBER = r"[A-Za-z]{4,}\d{2,}"
 _OWN_NAME = r"[\w.-]*+(?: [\w.-]++)?$"
 _KEY_SHAPE = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{20,}|[0-9A-F]{20,}"
+_KEY_LETTERS = r"(?:[a-z]{2,8}://)?[A-Za-z0-9_+/=.~:-]{16,512}"
 _HOLDS_SECRET = r"(?i)secret|signing|encrypt|master|jwt|hmac|passphrase"
+
+
+def _is_unchanged_default(match: re.Match[str], start: int, end: int) -> bool:
+    """`password = "password"` beside a name of a user or of a host: bad, and what opens the door."""
+    view = match.string
+    if "," in view[match.start() : start] or compiled(_INSIDE_CALL).search(_line_before(view, match.start())):
+        return False
+    if not _is_quoted(view, start) and not compiled(_BLANK_TO_END).match(view, end):
+        return False
+    near = compiled(_LOGIN_NEAR)
+    return near.search(view, max(0, match.start() - 200), match.start()) is not None
+
+
+_BLANK_TO_END = r"[ \t]{0,8}(?:$|[\r\n]|</)"
+_INSIDE_CALL = r"\w\(|[{\[]|^\s*+[#*/]|\.\w++\s?$"
+_LOGIN_NEAR = (
+    r"(?i)(?:^|[\s<\"'])(?:\w{1,20}_)?(?:user(?:name)?|login|host(?:name)?|server|e?mail|uid|url)"
+    r"[\"']?[ \t]{0,3}[:=>]?[ \t]{0,3}[\"']?"
+    r"(?:[\w.+-]{1,64}@[\w-]{1,64}\.|[\w-]{1,64}\.[\w.-]{2,64}|localhost\b|root\b|admin\b|postgres\b|sa\b)"
+)
 
 
 # --- where settings stand ---------------------------------------------------------------------------------------------
@@ -374,12 +497,26 @@ def _is_code(view: str, start: int, end: int) -> bool:
         return compiled(_BETWEEN_QUOTES).match(view, start, end) is not None
     if compiled(_TYPE_NAME).fullmatch(view, start, end):
         return True
-    return bool(compiled(_CALL_OR_KEY).match(view, end) or compiled(_CODE_PATH).fullmatch(view, start, end))
+    if compiled(_CALL_OR_KEY).match(view, end):
+        return True
+    if not compiled(_CODE_PATH).fullmatch(view, start, end):
+        return False
+    return not any(
+        len(part) >= 14 and looks_random(part, LETTERS_PER_PART, RANDOM_ENTROPY) for part in view[start:end].split(".")
+    )
+
+
+def _is_type_name(value: str) -> bool:
+    """Words with capitals, glued together: Ed25519PrivateKey. Of a generated key far less is words."""
+    if len(value) > NAME_LONGEST or not value[:1].isupper() or not value.isalnum():
+        return False
+    words = [word for word in compiled(_WORDS).findall(value) if len(word) >= LETTERS_PER_WORD]
+    return len(words) > 1 and sum(map(len, words)) > WORDS_SHARE * len(value)
 
 
 _CALL_OR_KEY = r"[(\[{]|:(?:\s|$)|[ \t]{0,2}=[\s>]"
-_BETWEEN_QUOTES = r"[+),;][\w+ ),;.:]*+[();={}]"  # the string ended here, and what follows is the program
-_TYPE_NAME = r"(?:[A-Z]{1,3}[a-z]{2,}\d?){1,2}(?:[A-Z]{1,3}[a-z]{2,}\d?)++[A-Z]?"
+_BETWEEN_QUOTES = r"[+),;][\w+ ),;.:]*+[();={}]|\.\w++\("  # the string ended here, and what follows is the program
+_TYPE_NAME = r"(?:[A-Z]{1,3}\d?[a-z]{2,}\d?){1,2}(?:[A-Z]{1,3}\d?[a-z]{2,}\d?)++[A-Z]?"
 _CODE_PATH = r"[A-Za-z_]\w{0,63}+(?:(?:\.|->|::)[A-Za-z_]\w{0,63}+){1,9}+[!?]?"
 
 

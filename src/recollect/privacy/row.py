@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     # they look generated or stand where a password stands.
     Shape = Literal[
         "token", "random", "service", "block", "password", "literal", "argument", "option", "statement", "encoded",
-        "chosen", "line", "spoken", "sure", "keyed",
+        "chosen", "line", "spoken", "sure", "keyed", "called", "certain", "server",
     ]  # fmt: skip
 
 
@@ -69,6 +69,24 @@ RANDOM_ENTROPY = 2.8  # bits per character: ten random letters and digits hold a
 HEADER_ENTROPY = 2.75
 
 
+# A prefix that needs no edge before it: long, closed by a sign, and the end of no word, so that a letter glued to it
+# hides nothing. What follows must then look generated. `latest_` and `olive_` end like prefixes, and so do many words
+# like the short ones.
+GLUED_LEAST = 4
+_ENDS_OF_WORDS = ("live_", "test_")
+
+
+def _stands_alone(prefixes: tuple[str, ...], least: int, shape: Shape) -> bool:
+    return (
+        shape == "token"
+        and least >= 20
+        and all(
+            len(one) >= GLUED_LEAST and (one[-1] in "_-." or len(one) >= 8) and one not in _ENDS_OF_WORDS
+            for one in prefixes
+        )
+    )
+
+
 def token(
     name: str, *prefixes: str, least: int, body: str = ALNUM, tail: str = "", shape: Shape = "token", most: str = ""
 ) -> Rule:
@@ -77,7 +95,8 @@ def token(
     spelled = f"(?i:{choice})" if prefixes[0][-1] in "_-.~" else f"(?:{choice})"
     anchors = tuple(prefix.lower() for prefix in prefixes)
     shown = min(SHOWN_MOST, *map(len, prefixes))
-    return Rule(name, anchors, f"{EDGE}{spelled}{body}{{{least},{most}}}+{tail}", shape, shown=shown)
+    edge = "" if _stands_alone(prefixes, least, shape) else EDGE
+    return Rule(name, anchors, f"{edge}{spelled}{body}{{{least},{most}}}+{tail}", shape, shown=shown)
 
 
 def shaped(name: str, anchors: tuple[str, ...], pattern: str, *back: int, shown: int = 0) -> Rule:

@@ -4,6 +4,7 @@ Rows are data; how they are tried and judged is `scan`'s business. A pattern is 
 stands, and every quantifier is bounded or possessive, so time is linear. Light to load: hooks screen what they keep.
 """
 
+from recollect.privacy.places import PLACES
 from recollect.privacy.row import A_DIGIT, AN_OPTION, HEADER_ENTROPY, RANDOM_ENTROPY, Rule
 from recollect.privacy.tokens import TOKENS
 
@@ -140,7 +141,6 @@ _COMMANDS = (
     ("mongo", r"mongo[a-z]{0,8}", r"-p[ \t]{1,3}", ""),
     ("ipmitool", "ipmitool", r"-P[ \t]{1,3}", ""),
     ("snmp-server", "snmp-server", r"community[ \t]{1,3}", "community"),
-    ("enable ", "enable", r"(?:secret|password)[ \t]{1,3}(?:\d[ \t]{1,3})?", "enable "),
 )
 _COMMAND_ROWS = tuple(
     Rule("command-password", (anchor,), rf"(?i:{command})\b[^\n|;]{{0,200}}?(?<![\w-]){option}{_ARGUMENT}", "argument",
@@ -157,6 +157,9 @@ _PLACES = (
          r"""(?:echo|printf)[ \t]{1,3}(?:-\w{1,3}[ \t]{1,3})?["']?"""
          r"""([^\s"'|$]{3,128}+)["']?[ \t]{0,3}\|[ \t]{0,3}(?:sudo[ \t]{1,3}(?:-\w[ \t]{1,3})?-S|(?:sudo )?chpasswd)""",
          "argument", everywhere=True, gate=("|",)),
+    Rule("command-password", ("secret", "pass"),
+         r"(?:(?<=\nenable )|(?<=#enable )|(?<=\n enable )|(?<=^enable ))(?:secret|password)[ \t]{1,3}"
+         r"(?:\d[ \t]{1,3})?(\S{3,128}+)(?=[ \t]{0,8}(?:\n|\r|$))", "argument", everywhere=True, gate=("enable ",)),
     Rule("sql-password", ("identified",),
          r"(?i:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)(?:\s{1,4}password)?)\s{1,4}"
          r"""(?:'([^'\n]{1,128}+)'|"([^"\n]{1,128}+)"|([^\s"';,<>:()]{3,64}+))""", "statement", everywhere=True),
@@ -195,21 +198,24 @@ _PLACES = (
          r"""\bdefault\s{0,8}=\s{0,3}"([^"\n]{3,256}+)""", "literal", everywhere=True,
          gate=('"',)),
     Rule("pgpass-password", (":543", ":*:"),
-         r":(?:\d{4,5}|\*):[^\s:]{1,64}+:[^\s:*]{1,64}+:([^\s:]{4,128}+)(?=\s|$)", "literal", everywhere=True,
+         r":(?:\d{4,5}|\*):[^\s:]{1,64}+:[^\s:*]{1,64}+:([^\s:]{4,128}+)(?=\s|$)", "certain", everywhere=True,
          gate=(":",)),
 )
 
 _ASSIGNMENTS = (
     *_PLACES,
+    *PLACES,
     Rule("password", _ENGLISH, rf"{_PASSWORD}[\w.\-]{{0,24}}+{_LEADS_TO}", "password", everywhere=True, ahead=_LEADS),
     Rule("password", _FOREIGN, rf"{_WORDS}[\w.\-]{{0,24}}+{_LEADS_TO}", "password", everywhere=True, gate=_ASSIGNS),
     Rule("password", _ENGLISH,
          rf"{_PASSWORD}[\w.\-]{{0,24}}+(?:\s[^<>\n]{{0,80}}+)?>\s{{0,9}}+([^<>\s]{{3,256}}+)\s{{0,9}}+</", "literal",
          everywhere=True, gate=("</",)),
     Rule("password", ("login",),
-         r"login[ \t\n]{1,8}+\S{1,128}+[ \t\n]{1,8}+password[ \t\n]{1,8}+(\S{3,128}+)", "literal", everywhere=True),
+         r"login[ \t\n]{1,8}+(?!anonymous|ftp[ \t\n])\S{1,128}+"
+         r"[ \t\n]{1,8}+password[ \t\n]{1,8}+(\S{3,128}+)", "literal", everywhere=True),
     Rule("password", _ENGLISH,
-         r"(?i:password|passwd|passphrase|passcode|pwd)[ \t]{1,8}([^\s\"'`<>]{4,128}+)[ \t]{0,8}(?=\n|\r|$)",
+         r"(?:[Pp]ass|(?i:pass(?:word|wd|phrase|code)|pwd))[ \t]{1,8}(?:7[ \t])?[\"']?([^\s\"'`<>]{4,128}+)[\"']?"
+         r"[ \t]{0,8}(?=\n|\r|;|$)",
          "line", everywhere=True),
     Rule("password", _ENGLISH, rf"(?<!/){_PASSWORD}{_SAID}", "spoken", everywhere=True, ahead=_SPEAKS),
     Rule("password", _FOREIGN, rf"{_WORDS}{_SAID}", "spoken", everywhere=True, gate=_ASSIGNS),
@@ -271,10 +277,24 @@ COMMON_WORDS = frozenset(
     "number int integer bool boolean any object void unknown never hidden default todo tbd changeme changeit "
     "replaceme fixme redacted masked removed secret token key value password passwd passphrase passcode pass pwd "
     "password1 pass1 pw user username port host mypassword yourpassword newpassword oldpassword wrongpassword "
+    "foo bar baz qux "
     "currentpassword testpassword invalid missing valid correct incorrect bytea varchar char secretstr encrypted "
     "hashed plaintext base64 bcrypt sha256 sha512 md5 bearer prompt stdin env environment placeholder passwort "
     "kennwort senha contraseña contrasena wachtwoord lösenord adgangskode passord salasana hasło heslo jelszó "
     "parola şifre пароль 密码 密碼 パスワード 비밀번호 암호".split()
+)
+# Of these, what stands in settings for a password that nobody changed; elsewhere each is only a word.
+WEAK_PASSWORDS = frozenset("password passwd passphrase secret changeme changeit default password1 mypassword".split())
+# What the standards of OAuth, HTTP and JSON Web Tokens print as examples: everybody has read these.
+PUBLISHED = frozenset(
+    "dpf43f3p2l4k3l03 kd94hf93k423kf44 hh5s93j4hdidpola hdhd0244k9j7ao03 hfdp7dh39dks9884 nnch734d00sl2jdk "
+    "pfkkdhi9sl3r4s00 9djdj82h48djs9d2 kkk9d7dh3k39sjv7 j49sk3j29djd dh893hdasih9 7d8f3e4a kllo9940pd9333jh "
+    "0685bd9184jfhq22 ad180jjd733klru7 tR3+Ty81lMeYAr/Fid0kMTYa/WM= tnnArxj06cWHq44gCs1OSKk/jLY= "
+    "2YotnFZFEjr1zCsicMWpAA tGzv3JOkF0XG5Qx2TlKWIA SplxlOBeZQQYbYS6WxSbIA czZCaGRSa3F0MzpnWDFmQmF0M2JW gX1fBat3bV "
+    "czZCaGRSa3F0Mzo3RmpmcDBaQnIxS3REUmJuZlZkbUl3 7Fjfp0ZBr1KtDRbnfVdmIw A3ddj3w s6BhdRkqt3 45ghiukldjahdnhzdauz "
+    "mF_9.B5f-4.1JqM h480djs93hd8 vF9dft4qmT SlAV32hkKG 8xLOxBtZp8 4vltrZSnYpIEXyyWkEzaW4 jH8MDIyDSdxWxsuU vvtxrmiSyg "
+    "QWxhZGRpbjpvcGVuIHNlc2FtZQ== QWxhZGRpbjpvcGVuIHNlc2FtZQ dGVzdDoxMjPCow== d2lsbDpzZWNyZXQ= "
+    "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".split()
 )
 # Words of sentences and programs that stand there as well, where nothing quotes the value.
 PROSE_WORDS = frozenset(
@@ -305,6 +325,7 @@ ABOUT_WORDS = frozenset(
     "validator error errors msg message title text required enabled strength manager store env var ref arn column "
     "prefix format version hash sha md digest checksum used usage frame frames lifetime ttl duration mgr role suffix "
     "header param parameter attr attribute class constant option flag provider service source kind state status count "
+    "time timestamp date algorithm signature nonce verifier method realm callback timeout expiration age seconds days "
     "policies generator getter helper handler encoder decoder validator checker util utils reset forgot change".split()
 )
 # Before `key` or `token`, these say that it opens nothing.

@@ -350,4 +350,4 @@ _REST = r"(?!@)(?:(?!&[\w.-]{1,40}=)[^\s\"'`<>,;)\]}\\\0])*+"
 
 def _to_its_end(rule: Rule, view: str, end: int) -> int:
     """A bare value is matched up to its first doubtful character; once believed, it goes on to the next break."""
-    return _end_of(_REST, view, end) if rule.shape in ("random", "service", "password") else end
+    return _end_of(_REST, view, end) if rule.shape in ("random", "service", "password", "sure") else end
