@@ -86,6 +86,32 @@ def test_an_interrupt_at_any_moment_ends_with_130_and_without_a_traceback(projec
         assert memory.maintenance.check().ok
 
 
+def test_nothing_of_weight_is_loaded_before_interrupts_are_heeded() -> None:
+    source = Path(recollect.__file__).parents[1]
+    program = (
+        f"import sys; sys.path.insert(0, {str(source)!r}); before = set(sys.modules)\n"
+        "import recollect.interfaces.start\nprint(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(done.stdout.split()) - {
+        "os",
+        "posixpath",
+        "ntpath",
+        "genericpath",
+        "stat",
+        "_stat",
+        "_collections_abc",
+    }
+    assert loaded == {
+        "__future__",
+        "recollect",
+        "recollect.version",
+        "recollect.interfaces",
+        "recollect.interfaces.start",
+        *(loaded & {"abc", "_abc", "os.path"}),
+    }
+
+
 @posix
 def test_an_interrupt_in_a_running_command_is_130(project: Path) -> None:
     program = (

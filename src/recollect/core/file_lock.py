@@ -27,10 +27,7 @@ if sys.platform == "win32":
         os.lseek(fd, _AT, os.SEEK_SET)
         msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
 else:
-    import errno
     import fcntl
-
-    _NO_FLOCK = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 
     def take_lock(fd: int, *, wait: bool) -> bool:
         """Take the lock; False when another process holds it. OSError when the file system has no locks."""
@@ -40,24 +37,27 @@ else:
         except BlockingIOError:
             return False
         except OSError as error:
-            if error.errno not in _NO_FLOCK:
+            if not _has_no_flock(error):
                 raise
             return _take_record_lock(fd, how)
         return True
 
+    def _has_no_flock(error: OSError) -> bool:
+        import errno  # few file systems ask for it, and every hook would load it
+
+        return error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+
     def _take_record_lock(fd: int, how: int) -> bool:
         try:
             fcntl.lockf(fd, how)
-        except OSError as error:
-            if error.errno in (errno.EAGAIN, errno.EACCES):
-                return False
-            raise
+        except (BlockingIOError, PermissionError):  # another process has it
+            return False
         return True
 
     def free_lock(fd: int) -> None:
         try:
             fcntl.flock(fd, fcntl.LOCK_UN)
         except OSError as error:
-            if error.errno not in _NO_FLOCK:
+            if not _has_no_flock(error):
                 raise
             fcntl.lockf(fd, fcntl.LOCK_UN)

@@ -15,7 +15,6 @@ import time
 
 from recollect.agent.hook import Hook, is_store_of, open_reader
 from recollect.agent.hook_event import HookEvent, find_folder, first_text
-from recollect.files.learning_turn import LEARNING, LearningTurn
 from recollect.files.plain import make_own_folder, open_in_own_folder
 from recollect.files.project import FOLDER, STORE, find_root_path, state_folder
 from recollect.privacy.glance import may_hold_secret
@@ -246,6 +245,8 @@ def start_learning(root: str, environment: Mapping[str, str]) -> None:
     store = os.path.join(root, FOLDER, STORE)
     if environment.get("RECOLLECT_HOOK_LEARN") == "off" or not os.path.exists(store):
         return
+    from recollect.files.learning_turn import LEARNING, LearningTurn  # at the end of a session only
+
     command = [sys.executable, "-P", "-m", "recollect", "observe", "--spool", "--store", store]
     try:
         turn = LearningTurn.take(store)

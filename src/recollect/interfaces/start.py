@@ -1,15 +1,18 @@
 """Where the programs begin. Ctrl-C while modules are still loading ends them quietly, and streams that whoever started
-us has closed become the null device. Loads nothing before that is settled."""
+us has closed become the null device. Loads nothing before that is settled: `signal` would load `enum`, `functools` and
+`collections`, ten times as long a moment in which an interrupt still ends in a traceback."""
 
 from __future__ import annotations
 
 import os
 import sys
-from signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
     from typing import NoReturn
+else:
+    from _signal import SIG_IGN, SIGINT, default_int_handler, getsignal, signal
 
 INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
