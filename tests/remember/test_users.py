@@ -204,8 +204,50 @@ def test_everybody_and_nobody_are_no_users(memory: Recollect, user: str) -> None
     assert memory.count(Filter(user=ANY_USER)) == 1
 
 
-def test_a_users_name_is_read_as_it_was_written(memory: Recollect) -> None:
-    id = memory.remember("I like tea.", user=" anna ").id
-    for user in ("anna", " anna", "anna\n"):
-        assert [hit.id for hit in memory.recall("tea", user=user)] == [id]
-        assert memory.count(Filter(user=user)) == memory.count(Filter(user="anna"), user=user) == 1
+ALIKE = (
+    "b\u200bob", "bob\u202e", "bob\x7f", "bob\ufeff", " bob ", "bob\n", "bob\x01", "b\u00adob", "bob\r", "bo\nb",
+    "bob\u2066", "bob\x85", "bob\u3000", "\tbob",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("user", "other"),
+    [
+        *(("bob", other) for other in ALIKE),
+        ("Zo\u00e9", "Zoe\u0301"),
+        ("K", "\u212a"),
+        ("b b", "b\nb"),
+        ("\u03a9", "\u2126"),
+    ],
+)
+def test_two_ids_never_become_one_user(memory: Recollect, user: str, other: str) -> None:
+    id = memory.remember("I like tea.", user=user).id
+    for call in (
+        lambda: memory.remember("I like coffee.", user=other),
+        lambda: memory.remember_all([Draft("I like coffee.", user=other)]),
+        lambda: memory.recall("tea", user=other),
+        lambda: memory.brief("tea", user=other),
+        lambda: memory.list(user=other),
+        lambda: memory.count(Filter(user=other)),
+        lambda: memory.sessions.capture("I like coffee.", session="s", user=other),
+        lambda: memory.sessions.list(user=other),
+        lambda: memory.sessions.tools(user=other),
+    ):
+        with pytest.raises(InvalidField, match="user"):
+            call()
+    assert [hit.id for hit in memory.recall("tea", user=user)] == [id]
+    assert memory.count(Filter(user=ANY_USER)) == 1
+
+
+@pytest.mark.parametrize(
+    "user",
+    ["anna", "anna@example.org", "Zo\u00e9", "\u674e\u96f7", "a b", "\uff41nna", "x" * 1_000, "\u0646\u200c\u0627"],
+)
+def test_every_other_id_is_kept_as_it_is(memory: Recollect, user: str) -> None:
+    assert memory.get(memory.remember("I like tea.", user=user).id).user == user
+    assert memory.count(user=user) == 1
+
+
+def test_an_endless_id_is_refused(memory: Recollect) -> None:
+    with pytest.raises(InvalidField, match="1,000,000 characters"):
+        memory.recall("tea", user="x" * 1_000_000)

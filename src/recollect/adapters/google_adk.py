@@ -175,7 +175,8 @@ class MemoryPlugin(BasePlugin):
 
 
 def _session(app: str, user: str, session: str) -> str:
-    return "/".join((app, user, session))
+    """One name for the three. A slash inside one of them is spelt, so that no other three have the same name."""
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in (app, user, session))
 
 
 def _call(tool: Any, context: Any) -> str:

@@ -28,19 +28,31 @@ DEFAULT_K = 8
 
 Texts: TypeAlias = str | Iterable[str]  # one value, or some
 ANY_USER = "*"  # as `Filter.user` only: whoever's they are, for the owner's own overview
+_USER_LIMIT = 1_000  # characters of a user's id
+_USER_HINT = "Give each user an id of plain visible characters, such as a number or a UUID."
 _NONE: frozenset[str] = frozenset()
 Word = TypeVar("Word", bound=StrEnum)
 
 
 def read_user(given: str | None) -> str | None:
-    """The name of one user of an assistant in the form it is stored and compared in; nothing when none is named."""
+    """The id of one user of an assistant, exactly as given; nothing when none is named.
+
+    What cleaning would change is refused, not cleaned: two ids that differ must never become one user.
+    """
     if given is None:
         return None
     if not isinstance(given, str):
         raise InvalidField("user", f"expected a text, not {type(given).__name__}")
-    name = clean(require_storable(given, "user"))[0].replace("\n", " ")
+    if len(given) > _USER_LIMIT:
+        raise InvalidField("user", f"{len(given):,} characters; at most {_USER_LIMIT:,} are kept", hint=_USER_HINT)
+    name = clean(require_storable(given, "user"))[0]
     if not name:
         raise InvalidField("user", "the name is empty; leave it out for what belongs to nobody in particular")
+    if name != given or "\n" in name:
+        problem = (
+            "it has spaces at its ends, line breaks, invisible characters, or letters that are not in Unicode's NFC"
+        )
+        raise InvalidField("user", f"{given!a}: {problem}", hint=_USER_HINT)
     if name == ANY_USER:
         raise InvalidField("user", f"{ANY_USER!r} stands for everybody and is no user; only a Filter may ask for it")
     return name

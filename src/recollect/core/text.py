@@ -37,6 +37,8 @@ _CONTROL = re.compile(
 )
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
+_LINE_END = re.compile("[\n\u2028\u2029]")
+_BREAK = re.compile("[\t\n\u2028\u2029]+")
 
 
 def require_storable(text: str, field: str) -> str:
@@ -63,6 +65,16 @@ def clean(text: str) -> tuple[str, int]:
 def printable(text: str) -> str:
     """`text` as it may reach a terminal or a log: nothing in it can move the cursor or hide."""
     return _CONTROL.sub("", text.replace("\r", ""))
+
+
+def one_line(text: str) -> str:
+    """`text` as it may reach a terminal on a line of its own: nothing in it begins another line or column."""
+    return _BREAK.sub(" ", printable(text))
+
+
+def indented(text: str, margin: str) -> str:
+    """`text` as it may reach a terminal on several lines, each but the first after a margin."""
+    return _LINE_END.sub(f"\n{margin}", printable(text))
 
 
 def normal_form(text: str) -> str:

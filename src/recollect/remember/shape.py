@@ -62,7 +62,7 @@ def shape(
     values["needs_review"] = draft.needs_review or source is Source.OBSERVER_INFERRED
     values["decay"] = _decay(draft, rule, source)
     values["payload"] = _payload(draft.payload, rule)
-    values["user"] = read_user(values["user"])
+    values["user"] = read_user(draft.user)
     if draft.session:
         values["provenance"] = _labels([*draft.provenance, draft.session], "provenance")
     if values["files"]:
@@ -171,7 +171,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "moment": _moment,
     "object": lambda given, field: _attributes(given),
 }
-_LATER = ("kind", "content", "confidence", "status", "payload", "decay", "needs_review")
+_LATER = ("kind", "content", "confidence", "status", "payload", "decay", "needs_review", "user")
 _CHECKED = tuple(
     (field.name, _choice(CHOICES[field.choices]) if field.choices else _CHECKS.get(field.form, _as_given))
     for field in FIELDS

@@ -11,7 +11,7 @@ from recollect.core.errors import EmptyContent, InvalidField, RecollectError, St
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import SHOWN, Status
 from recollect.core.text import excerpt, printable
-from recollect.interfaces.cli.console import FINE, Console, exit_code, given_text, open_from
+from recollect.interfaces.cli.console import FINE, MARGIN, Console, exit_code, given_text, open_from
 from recollect.interfaces.payloads import memory_json, turn_json
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def _converse(chat: Chat, args: argparse.Namespace, console: Console, so_far: in
             _note_kept(chat, console)
             worst = exit_code(error)
         except KeyboardInterrupt:
-            console.note("\nstopped; the turn is kept")
+            sys.stderr.write("\n")
+            console.note("stopped; the turn is kept")
             if not watched:
                 return _INTERRUPTED
     if watched:
@@ -123,7 +124,7 @@ def _say(chat: Chat, message: str, args: argparse.Namespace, console: Console) -
         return chat.say(message)
     if args.no_stream:
         turn = chat.say(message)
-        console.line(turn.output)
+        console.lines(turn.output)
     else:
         turn = chat.say(message, heard=_print_piece)
         sys.stdout.write("\n")
@@ -257,7 +258,7 @@ def _show_changed(entity: Entity, console: Console) -> int:
 def _show_headline(entity: Entity, console: Console) -> None:
     console.line(f"{entity.name} ({entity.type}, {entity.mentions} mentions, {entity.id}){_also(entity.aliases)}")
     if entity.summary:
-        console.line(f"  {entity.summary}")
+        console.lines(f"  {entity.summary}", margin=MARGIN)
 
 
 def _entity_json(entity: Entity) -> dict[str, Any]:

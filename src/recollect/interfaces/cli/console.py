@@ -23,13 +23,14 @@ from recollect.core.errors import (
     StoreError,
 )
 from recollect.core.scope import SHOWN, Scope, Source, Status, Visibility, choose, share
-from recollect.core.text import printable
+from recollect.core.text import indented, one_line
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.core.query import Filter
 
 FINE, FOUND = 0, 1
+MARGIN = "  | "  # before the further lines of a stored text: they cannot pass for what Recollect says of it
 _STDIN_LIMIT = 64 * 2**20  # bytes read from a pipe
 
 
@@ -60,12 +61,19 @@ class Console:
         sys.stdout.write("\n")
 
     def line(self, text: str = "") -> None:
-        """One line for a person. Stored text cannot reach the terminal with control characters in it."""
-        safe = printable(text)
+        """One line for a person, whatever is in it: stored text can neither move the cursor nor pass for a line."""
+        self._write(one_line(text))
+
+    def lines(self, text: str, *, margin: str = "") -> None:
+        """A text of several lines for a person; the margin shows which lines are part of it."""
+        self._write(indented(text, margin))
+
+    def _write(self, safe: str) -> None:
         sys.stdout.write(safe + "\n" if _is_utf8(sys.stdout) else safe.encode("ascii", "replace").decode() + "\n")
 
     def note(self, text: str) -> None:
-        sys.stderr.write(f"{printable(text)}\n")
+        """One line beside the answer."""
+        sys.stderr.write(f"{one_line(text)}\n")
 
     def error(self, error: RecollectError) -> None:
         if self.json:
@@ -103,7 +111,7 @@ def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
         args.store, create=create, read_only=args.read_only, actor=args.actor, door=door.name, personal=True
     )
     for notice in memory.notices:
-        sys.stderr.write(f"recollect: {printable(notice)}\n")
+        sys.stderr.write(f"recollect: {one_line(notice)}\n")
     return memory
 
 

@@ -102,7 +102,7 @@ def _show_changes(done: list[Installation], args: argparse.Namespace, console: C
         for change in one.changed:
             if args.dry_run:
                 for line in change.diff().splitlines():
-                    console.line(line)
+                    console.lines(line)
             else:
                 console.line(f"{_MARKS[change.action]} {change.path}")
         if one.copies:
@@ -248,7 +248,7 @@ def run_completion(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value({"shell": args.shell, "script": script})
     else:
-        console.line(script)
+        console.lines(script)
     return FINE
 
 

@@ -353,6 +353,6 @@ def _install_schedule(memory: Recollect, args: argparse.Namespace, console: Cons
         return FINE
     for path, text in plan.files:
         console.line(f"# {path}")
-        console.line(text)
+        console.lines(text)
     console.line(plan.line or shlex.join(plan.start))
     return FINE

@@ -22,6 +22,7 @@ from recollect.files.project import state_folder
 from recollect.interfaces.cli.console import (
     FINE,
     FOUND,
+    MARGIN,
     Console,
     open_from,
     read_json,
@@ -107,7 +108,7 @@ def _take_reports(args: argparse.Namespace, console: Console) -> int:
         return FINE
     console.line(f"{len(receipts)} remembered.")
     for receipt in receipts:
-        console.line(f"  {receipt.memory.kind}: {receipt.memory.content}")
+        console.lines(f"  {receipt.memory.kind}: {receipt.memory.content}", margin=MARGIN)
         console.line(f"      {receipt.verdict} · {receipt.id}")
     if receipts and args.ui:
         console.line("Each waits for a person: `recollect review`.")
@@ -132,7 +133,7 @@ def _show_replayed(done: Replayed, console: Console, *, every: bool) -> None:
     )
     for kept, _ in added if every else added[:_SHOWN]:
         taint = " · after something from outside" if kept.memory.attributes.get("tainted") else ""
-        console.line(f"  {kept.memory.kind}: {kept.memory.content}")
+        console.lines(f"  {kept.memory.kind}: {kept.memory.content}", margin=MARGIN)
         console.line(f"      {kept.why}{taint} · {kept.memory.id}")
     if len(added) > _SHOWN and not every:
         console.line(f"  and {len(added) - _SHOWN} more; `--all` tells them")
@@ -287,7 +288,7 @@ def _ask(console: Console) -> str:
 def _show_waiting(one: Waiting, console: Console) -> None:
     memory = one.memory
     console.line(f"{memory.kind} · {memory.confidence:.2f} · {memory.id}")
-    console.line(f"  {memory.content}")
+    console.lines(f"  {memory.content}", margin=MARGIN)
     named = ", ".join(one.sessions[-_SESSIONS:])
     more = f" and {len(one.sessions) - _SESSIONS} more" if len(one.sessions) > _SESSIONS else ""
     told = f"  seen in {counted(len(one.sessions), 'session')} ({named}{more})"

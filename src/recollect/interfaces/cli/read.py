@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Hit
 from recollect.core.records import Memory
 from recollect.core.text import excerpt
-from recollect.interfaces.cli.console import FINE, Console, filter_arguments, filter_from, given_text, open_from
+from recollect.interfaces.cli.console import FINE, MARGIN, Console, filter_arguments, filter_from, given_text, open_from
 from recollect.interfaces.payloads import account_json, briefing_json, entry_json, memory_json
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def run_brief(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value(briefing_json(briefing))
     else:
-        console.line(briefing.text.rstrip("\n") or "Nothing remembered about that.")
+        console.lines(briefing.text.rstrip("\n") or "Nothing remembered about that.")
         _show_notes(console, briefing, said=said)
     return FINE
 
@@ -118,7 +118,7 @@ def run_show(args: argparse.Namespace, console: Console) -> int:
     if console.json:
         console.value({**memory_json(found), "confidence_now": confidence})
         return FINE
-    console.line(found.content)
+    console.lines(found.content, margin=MARGIN)
     console.line()
     for name, value in memory_json(found).items():
         if name != "content":
@@ -171,7 +171,7 @@ def run_history(args: argparse.Namespace, console: Console) -> int:
 
 def _show_hit(console: Console, number: int, hit: Hit, *, explain: bool) -> None:
     memory = hit.memory
-    console.line(f"{number}. {_marks(memory)}[{memory.kind}] {memory.content}")
+    console.lines(f"{number}. {_marks(memory)}[{memory.kind}] {memory.content}", margin=MARGIN)
     about = f" · {', '.join(memory.files)}" if memory.files else ""
     when = memory.happened_at.date().isoformat()
     console.line(
