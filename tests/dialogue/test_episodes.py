@@ -233,3 +233,17 @@ def test_a_session_begins_with_its_first_message_and_shows_its_last(memory: Reco
     memory.sessions.capture("two", session="t", role="assistant")
     assert [episode.content for episode in memory.sessions.episodes("t", limit=1)] == ["two"]
     assert memory.sessions.consolidate("t")[0].finished
+
+
+def test_a_message_dated_in_the_future_was_said_now_and_is_kept_once(memory: Recollect, clock: HandClock) -> None:
+    future = datetime(9999, 12, 31, 10, tzinfo=UTC)
+    memory.sessions.capture("I live in Oslo.", session="a", role="user", at=future)
+    now = memory.list().memories[0].happened_at
+    assert now.year < 2100
+    clock.pass_(days=3)
+    memory.sessions.capture("I live in Oslo.", session="a", role="user", at=future)
+    assert len(memory.list()) == 1
+    memory.sessions.consolidate("a")
+    memory.sessions.capture("I live in Bergen now.", session="b", role="user", at=now + timedelta(days=1))
+    memory.sessions.consolidate("b")
+    assert [one.content for one in memory.list() if one.kind == "fact"] == ["User said: I live in Bergen now."]

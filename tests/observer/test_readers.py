@@ -20,7 +20,7 @@ from recollect.observer.events import (
     UserText,
 )
 from recollect.observer.readers import READERS, detect_format, read_events
-from recollect.observer.readers.base import ReadingTally
+from recollect.observer.readers.base import ReadingTally, seconds
 from recollect.privacy.fence import block, item
 
 TRACES = next(
@@ -332,3 +332,10 @@ def test_what_we_told_the_agent_is_not_what_it_said_or_saw() -> None:
     events = list(read_events([json.dumps(line) for line in said], tally=ReadingTally()))
     texts = [event.text for event in events if isinstance(event, UserText | Reasoning | ToolResult)]
     assert texts == ["fix it", "I see ", "out\n"]
+
+
+@pytest.mark.parametrize(
+    "told", [1e300, float("inf"), float("nan"), 10**400, -1, True, "9999-12-31T23:59:59-14:00", "x" * 50]
+)
+def test_a_time_that_cannot_be_is_no_time(told: object) -> None:
+    assert seconds(told) is None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -240,3 +241,28 @@ def _noting(asked: list[str], run: Any) -> Any:
         return run(self, sql, values)
 
     return noting
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("content", 3), ("kind", 3), ("tags", 3), ("files", "a.py"), ("supersedes", 3), ("span", {"start": 1}), ("why", 3),
+     ("confidence", "high"), ("payload", True), ("attributes", 3), ("verified", "yes"), ("created_at", "today"),
+     ("derived_from", 3), ("work_unit", "x"), ("decay", "never"), ("user", 3)],
+)  # fmt: skip
+def test_a_field_of_a_wrong_type_is_named_in_the_error(memory: Recollect, field: str, value: object) -> None:
+    with pytest.raises(InvalidField, match=field):
+        memory.remember_all([Draft(**{"content": "The crane is yellow.", field: value})])
+    assert len(memory.list()) == 0
+
+
+@pytest.mark.parametrize("year", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_outside_the_calendar_is_named_in_the_error(memory: Recollect, year: str) -> None:
+    with pytest.raises(InvalidField, match="outside the years"):
+        memory.remember("The crane is yellow.", event_at=datetime.fromisoformat(year))
+    with pytest.raises(InvalidField, match="outside the years"):
+        Filter(since=datetime.fromisoformat(year))
+
+
+def test_nothing_was_written_in_the_future(memory: Recollect) -> None:
+    receipt = memory.remember_all([Draft("The crane is yellow.", created_at=datetime(9999, 1, 1, tzinfo=UTC))])[0]
+    assert receipt.memory.created_at == receipt.memory.updated_at

@@ -56,6 +56,12 @@ PROPOSES = "proposes"  # the person's memory it would replace, once a person con
 CORRECTS = "corrects"  # … which was wrong, not just outdated
 HEARSAY = "hearsay"  # who said it is only claimed: an agent brought the talk in
 MARKS = frozenset({COMPOSED, SPOKEN, TAINTED, "taint", PROPOSES, CORRECTS, HEARSAY})
+RECORD = "record"  # a framework keeps it under this key; set by its adapter only
+
+
+def reserved_marks(door: ActDoor) -> frozenset[str]:
+    """The attributes that an agent's door may not set, change or remove."""
+    return MARKS if door.vouches else MARKS | {RECORD}
 
 
 def find_door(name: str) -> ActDoor:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from operator import attrgetter
+from typing import Any, Literal, TypeAlias, get_args
 
 from recollect.core.decay import Decay
+from recollect.core.errors import InvalidField
+from recollect.core.fields import DRAFTED
 from recollect.core.ids import MemoryId
 from recollect.core.payloads import Payload
 from recollect.core.records import Memory, Span, WorkUnit
@@ -55,6 +58,31 @@ class Draft:
     why: str = ""  # the reason, for the log
     skip_conflict_check: bool = False  # the caller has settled how it stands to what is known
     override_tombstone: bool = False  # say a rejected or forgotten statement once more, on purpose
+
+
+_FORMS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "text": (str, "a text"),
+    "name": (str, "a text"),
+    "choice": (str, "a word"),
+    "labels": ((list, tuple, set, frozenset), "a list of texts"),
+    "real": ((int, float), "a number"),
+    "flag": (bool, "true or false"),
+    "moment": (datetime, "a date and time"),
+    "decay": (Decay, "a decay"),
+    "work_unit": (WorkUnit, "a work unit"),
+    "span": (Span, "a span"),
+    "payload": ((Mapping, *get_args(Payload)), "an object"),
+    "object": (Mapping, "an object"),
+}
+_GIVEN = attrgetter(*(one.name for one in DRAFTED))
+_EXPECTED = tuple((one.name, *_FORMS[one.form]) for one in DRAFTED)
+
+
+def check_types(draft: Draft) -> None:
+    """Refuse a draft one of whose fields is of another type than it can be; the error names the field."""
+    for value, (name, types, expected) in zip(_GIVEN(draft), _EXPECTED, strict=True):
+        if value is not None and not isinstance(value, types):
+            raise InvalidField(name, f"expected {expected}, not {type(value).__name__}")
 
 
 Verdict: TypeAlias = Literal["new", "same", "supersedes", "contradicts"]

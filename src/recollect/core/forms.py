@@ -182,6 +182,16 @@ def parse(field: Field, value: Any, kind: str, kinds: Kinds) -> Any:
         return dict(value or {})
     if value is None:
         return None
+    if field.form == "payload":
+        from recollect.core.payloads import parse_payload
+
+        shape = kinds.rule(kind).payload
+        return None if shape is None else parse_payload(shape, value)
+    return parse_form(field, value)
+
+
+def parse_form(field: Field, value: Any) -> Any:
+    """The same for a value that depends on nothing else."""
     match field.form:
         case "choice":
             return CHOICES[field.choices](value)
@@ -193,11 +203,6 @@ def parse(field: Field, value: Any, kind: str, kinds: Kinds) -> Any:
             return WorkUnit(value["methodology"], tuple(value["hierarchy"]), value["label"])
         case "span":
             return Span(**value)
-        case "payload":
-            from recollect.core.payloads import parse_payload
-
-            shape = kinds.rule(kind).payload
-            return None if shape is None else parse_payload(shape, value)
         case "text" if field.name in ("id", "superseded_by"):
             return MemoryId(value)
     return value

@@ -9,6 +9,8 @@ import os
 from datetime import UTC, datetime
 from typing import NewType
 
+from recollect.core.errors import InvalidField
+
 MemoryId = NewType("MemoryId", str)
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
@@ -26,6 +28,14 @@ def new_id(family: str, at: datetime) -> MemoryId:
 
 def _letters(number: int, length: int) -> str:
     return "".join([_ALPHABET[(number >> shift) & 31] for shift in range(5 * (length - 1), -1, -5)])
+
+
+def in_utc(at: datetime, field: str) -> datetime:
+    """The moment in UTC, taken as such when it says no zone. One outside the calendar there names its field."""
+    try:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (OverflowError, ValueError):
+        raise InvalidField(field, f"{at} lies outside the years 1 to 9999 in UTC") from None
 
 
 def whole_ms(at: datetime) -> datetime:

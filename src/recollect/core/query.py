@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args, overload
 
 from recollect.core.errors import InvalidField
-from recollect.core.ids import MemoryId
+from recollect.core.ids import MemoryId, in_utc
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, Phase, Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import clean, require_storable
@@ -179,7 +179,7 @@ def _moment(at: datetime | None, field: str) -> datetime | None:
         return None
     if not isinstance(at, datetime):
         raise InvalidField(field, f"expected a date and time, not {type(at).__name__}")
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return in_utc(at, field)
 
 
 def _number(value: float, field: str) -> float:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from recollect.core.chores import Done, Plan, Step, WorkBudget
 from recollect.core.conversations import Session
+from recollect.core.doors import CONSOLIDATION
 from recollect.core.errors import BudgetSpent, ModelDown, ModelWrong, SessionNotFound
 from recollect.core.ids import MemoryId
 from recollect.core.likeness import containment
@@ -79,7 +80,9 @@ def choose_drawer(room: DialogueContext, session: str) -> FactDrawer:
 
 
 def consolidate(id: str, room: DialogueContext, *, budget: WorkBudget | None = None) -> Consolidated:
-    """Draw the facts of one session, from where it was left, as far as the budget goes."""
+    """Draw the facts of one session, from where it was left, as far as the budget goes. Whoever asks for it, what is
+    drawn is ours."""
+    room = replace(room, writer=room.writer.through(CONSOLIDATION))
     session = room.sessions.get(id)
     if session is None:
         raise SessionNotFound(id)

@@ -11,7 +11,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -26,6 +26,8 @@ from recollect.dialogue.context import PART, ROLE_NAME, SESSION_NAME, DialogueCo
 from recollect.privacy.fence import own_words
 from recollect.privacy.scan import redact
 from recollect.privacy.values import redact_name
+
+_CLOCKS_DIFFER = timedelta(days=1)  # by zones and wrong clocks; who claims more is not believed
 
 EMPTY = "there is no visible text in it"
 INJECTED = "it holds nothing but memories we injected"
@@ -91,19 +93,20 @@ def _read_message(place: int, message: Message, now: datetime) -> _Said:
     role = _name(message.role, "role", ROLE_NAME)
     if not isinstance(message.text, str):
         raise InvalidField("text", f"expected a text, not {type(message.text).__name__}")
-    at = now if message.at is None else _utc(message.at)
+    told_at = now if message.at is None else _utc(message.at)
+    at = told_at if told_at <= now + _CLOCKS_DIFFER else now  # nobody has spoken tomorrow
     own = own_words(require_storable(message.text, "text"))
     text = clean(own)[0]
     left_out = "" if text else INJECTED if clean(message.text)[0] else EMPTY
     told = replace(message, text=text, session=session, role=role, at=at, user=read_user(message.user))
-    return _Said(place, told, at, _key(told, given=message), _parts(text), left_out)
+    return _Said(place, told, at, _key(told, told_at, given=message), _parts(text), left_out)
 
 
-def _key(told: Message, *, given: Message) -> str:
+def _key(told: Message, told_at: datetime, *, given: Message) -> str:
     """What makes a message the same one: its id, or else who said what when. Without a time it is always a new one."""
     if given.id is None and given.at is None:
         return ""
-    which = [given.id] if given.id is not None else [told.role, str(told.at), told.text]
+    which = [require_storable(given.id, "id")] if given.id is not None else [told.role, str(told_at), told.text]
     whose = [] if told.user is None else ["user", told.user]
     return blake2b("\0".join([told.session, *which, *whose]).encode(), digest_size=12).hexdigest()
 

@@ -131,8 +131,7 @@ def _save(
         saved.refused += 1
         return
     saved.added.append(added.id)
-    for old in closes:
-        saved.closed.append(_close(old, added, room))
+    saved.closed += [closed for old in closes if (closed := _close(old, added, room)) is not None]
 
 
 def _twin(fact: Extracted, near: Sequence[Memory], room: DialogueContext) -> Memory | None:
@@ -213,11 +212,12 @@ def _add(fact: Extracted, room: DialogueContext, session: str | None, user: str 
     return room.writer.remember([draft], actor=ACTOR)[0].memory
 
 
-def _close(old: Memory, new: Memory, room: DialogueContext) -> MemoryId:
-    """Of two facts that cannot both hold, the later one stays, in whichever order they arrived."""
+def _close(old: Memory, new: Memory, room: DialogueContext) -> MemoryId | None:
+    """Of two facts that cannot both hold, the later one stays, in whichever order they arrived. A person's word stays
+    beside what is only told of one."""
     stays, goes = (new, old) if new.happened_at >= old.happened_at else (old, new)
     if not room.writer.may_supersede(goes, by=stays):
-        return old.id  # a person taught it, and nobody said otherwise to our ears
+        return None
     if room.reader.get(goes.id).status in OPEN:
         because = "another fact took its place"
         room.writer.supersede(goes.id, by=stays, until=stays.happened_at, confidence=LOST, why=because, actor=ACTOR)

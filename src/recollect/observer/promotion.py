@@ -49,8 +49,17 @@ class Learned:
     notes: tuple[str, ...] = ()
 
 
+def _with_past_times(seen: Contribution, now: float) -> Contribution:
+    """The same session, over by now at the latest: a clock that is ahead must not make it the newest for ever."""
+    started, ended = (None if at is None else min(at, now) for at in (seen.session.started, seen.session.ended))
+    if (started, ended) == (seen.session.started, seen.session.ended):
+        return seen
+    return replace(seen, session=replace(seen.session, started=started, ended=ended))
+
+
 def promote(seen: Contribution, context: ObserverContext) -> Learned:
     """Write down what the session adds to the statistics, and what may be learnt from it. Again: changes nothing."""
+    seen = _with_past_times(seen, context.writer.clock().timestamp())
     learned = Learned(seen.session.id)
     if _seen_before(seen, context):
         learned.known = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.doors import COMPOSED, HEARSAY, MARKS, SPOKEN, ActDoor
+from recollect.core.doors import COMPOSED, HEARSAY, RECORD, SPOKEN, ActDoor, reserved_marks
 from recollect.core.errors import PersonsMemory
 from recollect.core.kinds import Kind
 from recollect.core.records import Memory
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _USER = "user"  # the role in which people speak
 AGENT_CONFIDENCE = 0.8  # the most an agent's own word counts
-_RECORD = "record"  # the attribute of a record that a framework keeps under a key
 
 
 def is_persons(memory: Memory) -> bool:
@@ -30,8 +29,10 @@ def is_persons(memory: Memory) -> bool:
     document's, and no agent's either."""
     if memory.verified or memory.pinned or memory.source is Source.USER_TAUGHT or memory.kind == Kind.PASSAGE:
         return True
+    if memory.attributes.get(SPOKEN):
+        return True
     said = memory.kind == Kind.EPISODE and memory.source_role == _USER
-    return said and _RECORD not in memory.attributes and HEARSAY not in memory.attributes
+    return said and RECORD not in memory.attributes and HEARSAY not in memory.attributes
 
 
 def require_own(memory: Memory, door: ActDoor) -> None:
@@ -58,17 +59,19 @@ def limit_draft(draft: Draft, door: ActDoor) -> Draft:
         changes["source"] = Source.AGENT_EXPLICIT
     if draft.verified or draft.pinned:
         changes.update(verified=False, pinned=False)
-    if draft.decay is not None and not door.is_ours and _RECORD not in draft.attributes:
+    record = door.vouches and RECORD in draft.attributes
+    if draft.decay is not None and not door.is_ours and not record:
         changes["decay"] = None  # what an agent says fades as its kind does
     if door.is_ours:
         return replace(draft, **changes) if changes else draft
     hearsay = draft.kind == Kind.EPISODE and not door.vouches
-    if hearsay or not MARKS.isdisjoint(draft.attributes):
-        kept = {name: value for name, value in draft.attributes.items() if name not in MARKS}
+    marks = reserved_marks(door)
+    if hearsay or not marks.isdisjoint(draft.attributes):
+        kept = {name: value for name, value in draft.attributes.items() if name not in marks}
         changes["attributes"] = {**kept, **({HEARSAY: True} if hearsay else {})}
     if draft.confidence is not None and draft.kind != Kind.EPISODE:
         changes["confidence"] = min(draft.confidence, AGENT_CONFIDENCE)
-    if draft.override_tombstone and _RECORD not in draft.attributes:
+    if draft.override_tombstone and not record:
         changes["override_tombstone"] = False  # what a person rejected, an agent cannot bring back
     if draft.kind != Kind.EPISODE and _gives_orders(draft.content):
         changes.update(status=Status.CANDIDATE, needs_review=True)
@@ -86,22 +89,28 @@ def limit_change(before: Memory, after: Memory, door: ActDoor) -> Memory:
         needs_review=after.needs_review or before.needs_review,
         confidence=min(after.confidence, before.confidence),
         source=before.source if after.source is Source.USER_TAUGHT else after.source,
-        status=before.status if after.status is Status.ACTIVE and _RECORD not in before.attributes else after.status,
+        status=before.status if after.status is Status.ACTIVE and not _is_record(before, door) else after.status,
     )
     if door.is_ours:
         return limited
-    marks = {name: value for name, value in before.attributes.items() if name in MARKS}
+    reserved = reserved_marks(door)
+    marks = {name: value for name, value in before.attributes.items() if name in reserved}
     reworded = after.fingerprint != before.fingerprint
     if reworded:
         marks = {name: value for name, value in marks.items() if name not in (COMPOSED, SPOKEN)}
-    if marks or not MARKS.isdisjoint(after.attributes):
-        kept = {name: value for name, value in after.attributes.items() if name not in MARKS}
+    if marks or not reserved.isdisjoint(after.attributes):
+        kept = {name: value for name, value in after.attributes.items() if name not in reserved}
         limited = limited.having(attributes={**kept, **marks})
     if reworded and limited.source is not Source.SAID:
         limited = limited.having(source=Source.AGENT_EXPLICIT)
         if _gives_orders(limited.content):
             limited = limited.having(status=Status.CANDIDATE, needs_review=True)
     return limited
+
+
+def _is_record(memory: Memory, door: ActDoor) -> bool:
+    """Does a framework's adapter change what it keeps under a key of its own?"""
+    return door.vouches and RECORD in memory.attributes
 
 
 def _gives_orders(text: str) -> bool:

@@ -91,8 +91,8 @@ def _resolve(drafts: Sequence[Draft], store: Store, now: datetime, identity: Ide
 def _shaped(
     index: int, draft: Draft, store: Store, now: datetime, identity: Identity, of: int
 ) -> tuple[Draft, Shaped, tuple[str, ...]]:
-    screened = screen(draft)
     try:
+        screened = screen(draft)
         shaped = shape(
             screened.draft,
             project=store.project,

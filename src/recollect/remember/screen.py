@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from recollect.core.drafts import Draft
+from recollect.core.drafts import Draft, check_types
 from recollect.core.errors import ContentTooLarge, InvalidField
 from recollect.core.fields import FIELDS
 from recollect.core.payloads import Payload, parse_payload, payload_json
@@ -32,6 +32,7 @@ class Screened:
 
 def screen(draft: Draft) -> Screened:
     """Replace every secret in any text of the draft by a typed placeholder."""
+    check_types(draft)
     _require_readable(draft.content)
     if isinstance(draft.user, str) and (rules := _rules(draft.user)):
         raise InvalidField("user", f"a user's name must not hold a secret ({rules[0]})")
@@ -89,8 +90,6 @@ def _known_rules(text: str) -> tuple[str, ...]:
 
 def _require_readable(content: str) -> None:
     """Refuse what cannot be a statement before spending any time on it."""
-    if not isinstance(content, str):
-        raise InvalidField("content", f"expected a text, not {type(content).__name__}")
     if len(content) > CONTENT_LIMIT:  # a character is at least a byte
         raise ContentTooLarge(size=len(content.encode(errors="replace")), limit=CONTENT_LIMIT)
     if (size := len(require_storable(content, "content").encode())) > CONTENT_LIMIT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -14,7 +14,7 @@ from recollect.core.drafts import Draft
 from recollect.core.errors import ContentTooLarge, EmptyContent, InvalidField
 from recollect.core.fields import FIELDS
 from recollect.core.forms import CHOICES
-from recollect.core.ids import whole_ms
+from recollect.core.ids import in_utc, whole_ms
 from recollect.core.kinds import Kind, KindRule, Kinds
 from recollect.core.payloads import Payload, parse_payload
 from recollect.core.ports import Identity
@@ -47,7 +47,7 @@ def shape(
     content, notes = _content(draft.content)
     values: dict[str, Any] = {name: check(getattr(draft, name), name) for name, check in _CHECKED}
     source = values["source"]
-    created = values["created_at"] or whole_ms(now)
+    created = min(values["created_at"] or whole_ms(now), whole_ms(now))  # nothing was written tomorrow
     values["id"] = identity(rule.family, created)
     values["project"] = project
     values["kind"] = str(rule.name)
@@ -153,7 +153,7 @@ def _moment(at: datetime | None, field: str) -> datetime | None:
         return None
     if not isinstance(at, datetime):
         raise InvalidField(field, f"expected a date and time, not {type(at).__name__}")
-    return whole_ms(at if at.tzinfo else at.replace(tzinfo=UTC))
+    return whole_ms(in_utc(at, field))
 
 
 def _choice(options: type[StrEnum]) -> Callable[[Any, str], StrEnum]:

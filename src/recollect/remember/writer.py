@@ -351,7 +351,7 @@ class Writer:
         return next(iter(named.values()), self._stores.project)
 
     def _superseded_in(self, draft: Draft) -> Store | None:
-        return None if draft.supersedes is None else self._stores.find(draft.supersedes)[0]
+        return self._stores.find(draft.supersedes)[0] if isinstance(draft.supersedes, str) else None
 
     def _commit(
         self, store: Store, drafts: Sequence[Draft], *, actor: str | None = None, durable: bool = True

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.doors import CLI, CLI_TERMINAL
@@ -22,6 +22,7 @@ from recollect.core.errors import (
     Refused,
     StoreError,
 )
+from recollect.core.ids import in_utc
 from recollect.core.scope import SHOWN, Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import indented, one_line
 
@@ -241,7 +242,7 @@ def parse_moment(text: str | None, field: str) -> datetime | None:
         at = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidField(field, f"{text!r} is not a date", hint="Write 2026-03-01 or 2026-03-01T12:00.") from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    return in_utc(at, field)
 
 
 def _is_utf8(stream: Any) -> bool:

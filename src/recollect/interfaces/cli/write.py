@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField
 from recollect.core.fields import DRAFTED, FIELDS, Field
+from recollect.core.forms import parse_form
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
 from recollect.files.plain import open_in_own_folder
@@ -152,10 +153,24 @@ def _draft_from_line(number: int, line: str) -> Draft:
         raise InvalidField(f"line {number}: {unknown}", "a draft has no such field")
     if "content" not in fields:
         raise InvalidField(f"line {number}: content", "it is missing")
-    for name in fields:
-        if known[name].form == "moment":
-            fields[name] = parse_moment(fields[name], f"line {number}: {name}")
-    return Draft(**fields)
+    return Draft(**{name: _parse_field(known[name], value, f"line {number}: {name}") for name, value in fields.items()})
+
+
+def _parse_field(field: Field, value: Any, named: str) -> Any:
+    """A field of a draft as JSON spells it; types are checked with the whole draft."""
+    if value is None:
+        return None
+    match field.form:
+        case "moment":
+            if not isinstance(value, str):
+                raise InvalidField(named, f"expected a date as a text, not {type(value).__name__}")
+            return parse_moment(value, named)
+        case "decay" | "span" | "work_unit":
+            try:
+                return parse_form(field, value)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                raise InvalidField(named, f"not a {field.form.replace('_', ' ')} as Recollect writes it") from None
+    return value
 
 
 def _parse_object(text: str, field: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from recollect.privacy.fence import own_words
 MAX_LINE_CHARS = 64_000_000  # characters of one line; more is counted as broken
 _KINDS_COUNTED = 200  # different unknown kinds that are counted by name
 _EARLIEST, _MILLISECONDS = 0.0, 100_000_000_000.0
+_LATEST = 7_258_118_400.0  # seconds since 1970: the year 2200, after which nothing has happened
 
 Json = Mapping[str, Any]
 
@@ -107,14 +108,17 @@ def prose(value: object) -> str:
 def seconds(value: object) -> float | None:
     """A moment as seconds since 1970, from ISO text, seconds or milliseconds; None when it is none of these."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return value / 1000.0 if value > _MILLISECONDS else float(value) if value >= _EARLIEST else None
+        if not _EARLIEST <= value <= _LATEST * 1000:
+            return None
+        return value / 1000.0 if value > _MILLISECONDS else float(value)
     if not isinstance(value, str) or len(value) > 40:
         return None
     try:
         moment = datetime.fromisoformat(value)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        told = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError, OSError):
         return None
+    return told if _EARLIEST <= told <= _LATEST else None
 
 
 @dataclass(slots=True)
