@@ -128,7 +128,8 @@ ROWS = (
         "0 opened outside, 0 run, 0 sent, 0 told",
         tuple(
             f"{_ATTACKS}/test_{name}.py"
-            for name in ("traversal", "links", "git", "planted_modules", "foreign_store", "settings", "hostile_stores")
+            for name in ("traversal", "links", "git", "planted_modules", "foreign_store", "shipped_logs", "settings",
+                         "hostile_stores")
         ),
     ),
     Row(

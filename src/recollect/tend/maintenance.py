@@ -17,6 +17,7 @@ from recollect.store.open import open_store
 from recollect.store.sqlite.backup import Backup, list_backups, make_backup
 from recollect.store.sqlite.engine import sqlite_version
 from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
+from recollect.store.sqlite.swap import QUARANTINE, STRANGE
 
 if TYPE_CHECKING:
     from recollect.core.conversations import Turn
@@ -185,6 +186,11 @@ def _is_damaged(path: Path, kinds: Kinds) -> bool:
         return not all(finding.projection for finding in check(store, quick=True).findings)
     finally:
         store.close()
+
+
+def strange_logs_beside(path: Path) -> list[Path]:
+    """The folders in quarantine with a log or a journal that the store did not write."""
+    return sorted((path.parent / QUARANTINE).glob(f"*-{STRANGE}"))
 
 
 def backups_beside(store: Path) -> list[Backup]:

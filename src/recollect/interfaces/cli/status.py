@@ -16,7 +16,7 @@ from recollect.core.text import counted, excerpt
 from recollect.files.project import state_folder, user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import entry_json, status_json, turn_json
-from recollect.tend.maintenance import backups_beside, engine_version
+from recollect.tend.maintenance import backups_beside, engine_version, strange_logs_beside
 from recollect.version import __version__
 from recollect.wiring import locate
 
@@ -221,6 +221,11 @@ def _examine_folder(path: Path, facts: dict[str, Any], worries: list[str]) -> No
     facts["backups"] = [f"{one.path.name} ({one.memories:,} memories)" for one in backups_beside(path)]
     quarantine = path.parent / "quarantine"
     facts["quarantine"] = sorted(entry.name for entry in quarantine.iterdir()) if quarantine.is_dir() else []
+    worries.extend(
+        f"A log that this store did not write lay beside it and was moved to {folder}. It came from outside, perhaps "
+        "with a pull: find out how, then delete the folder."
+        for folder in strange_logs_beside(path)
+    )
     holder = _lock_holder(Path(f"{path}-lock"))
     facts["lock"] = f"held by process {holder}" if holder else "free"
 

@@ -31,6 +31,7 @@ from recollect.core.errors import (
     StoreLost,
     StoreMissing,
     StoreReadOnly,
+    UnsafeFile,
     UnsafeSqlite,
 )
 from recollect.core.text import index_body, index_names
@@ -39,6 +40,7 @@ from recollect.store.port import Row, Value
 from recollect.store.sqlite.dialect import SqliteDialect
 from recollect.store.sqlite.lock import FairLock, Reserve
 from recollect.store.sqlite.match import TOKENIZER
+from recollect.store.sqlite.own_log import claim_log, strange_files
 from recollect.store.sqlite.place import (
     Identity,
     beside,
@@ -50,7 +52,7 @@ from recollect.store.sqlite.place import (
     resolved,
 )
 from recollect.store.sqlite.recognise import FoundSchema, harden
-from recollect.store.sqlite.swap import finish, is_unfinished, set_log_aside
+from recollect.store.sqlite.swap import finish, is_unfinished, set_log_aside, set_strange_aside
 
 TIMEOUT = 30.0  # seconds a writer queues before it reports the store as busy
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
@@ -64,6 +66,7 @@ _BLOCK = 2**20  # bytes of the file that are searched at once
 _TRIES = 20  # how often a file may be replaced between looking and opening
 _MOMENT = 0.02  # seconds
 _CUT = "Run `recollect repair`: it keeps the file and salvages what is left. `recollect restore` puts a backup back."
+_STRANGE = "It came from outside, perhaps with a pull. Any command that writes moves it to quarantine/; or remove it."
 _ABOUT = ("application_id", "user_version")
 _PROJECT = "select value from meta where project = '' and name = 'project'"
 _HEADER = 100  # bytes before the first page of a database; its size in pages stands at 28
@@ -455,6 +458,10 @@ class SqliteEngine:
             self._durable = durable
         connection.execute("begin immediate")
         if connection.log is None and self._path is not None:
+            if not claim_log(self._name):
+                self._writer = None
+                _close_ghost(connection)
+                raise StoreLost(self.location, "was given another log (-wal)", hint="Try again.")
             connection.log = self._log_files()
             self._log = connection.log[0]
         return connection
@@ -468,6 +475,7 @@ class SqliteEngine:
         if self._writer is None:
             if self._path is not None and self._lock is not None:
                 finish(self._path, self._lock)
+                set_strange_aside(self._path)
             self._writer = self._connect(read_only=False)
             self._durable = None
             if self._reserve:
@@ -662,12 +670,19 @@ class SqliteEngine:
         return (None if log is None else file_identity(log)), (None if index is None else file_identity(index))
 
     def _finish_swap(self) -> None:
-        """Finish what somebody who put a new file here did not live to finish, or wait for them to do it."""
-        if self._path is None or self._lock is None or self._read_only or self._current is not None:
+        """Finish what somebody who put a new file here did not live to finish, or wait for them to do it. A stranger's
+        log is moved away before SQLite could play it back; who may not move it refuses the store."""
+        if self._path is None or self._lock is None:
             return
-        if is_unfinished(self._path):
+        strange = strange_files(self._name)
+        if self._read_only or self._current is not None:
+            if strange:
+                raise UnsafeFile(strange[0], "not written by this store", hint=_STRANGE)
+            return
+        if strange or is_unfinished(self._path):
             with self._taking_turn():
                 finish(self._path, self._lock)
+                set_strange_aside(self._path)
 
     def _require_whole(self) -> None:
         """A file that became shorter has as many pages as its header says, or it was cut. While somebody empties the

@@ -19,6 +19,7 @@ from recollect.core.summary import MemorySummary
 from recollect.core.text import CONTENT_LIMIT, humps, index_names, is_small_talk, split_terms, whole
 from recollect.store.migrations.latest import LATEST
 from recollect.store.sqlite.match import TOKENIZER, quoted
+from recollect.store.sqlite.own_log import strange_files
 from recollect.store.sqlite.recognise import FoundSchema, harden
 
 TYPE_CHECKING = False
@@ -383,4 +384,6 @@ def _connected(path: str) -> apsw.Connection:
     found = os.lstat(path)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         raise OSError(f"{path} is a link or no file: see `recollect doctor`")
+    if strange := strange_files(path):
+        raise OSError(f"{strange[0]} was not written by this store: see `recollect doctor`")
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)

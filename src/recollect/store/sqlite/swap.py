@@ -10,16 +10,18 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from recollect.store.sqlite.lock import FairLock
+from recollect.store.sqlite.own_log import LOG, strange_files
 from recollect.store.sqlite.place import beside, file_identity, look, look_safely, make_folder, sync_file, sync_folder
 
 STAMP = "%Y%m%dT%H%M%S.%fZ"
 QUARANTINE = "quarantine"
+STRANGE = "strange-log"  # ends the name of a folder that holds what came from outside
 _WORK = "-work-"  # folders in which new files are built
 _NEXT = "-next"  # a finished file that waits for the name of the store
 
@@ -32,6 +34,7 @@ def holding(path: Path, *, timeout: float) -> Iterator[FairLock]:
     lock.acquire()
     try:
         finish(path, lock)
+        set_strange_aside(path)
         for left in path.parent.glob(f"{path.name}{_WORK}*"):
             shutil.rmtree(left)
         look_safely(path)
@@ -113,8 +116,19 @@ def _set_aside(path: Path, folder: Path) -> Path:
 
 def set_log_aside(path: Path) -> None:
     """Move the log of a file that somebody replaced by hand out of the way of the new one. The lock is held."""
-    name = f"{datetime.now(UTC).strftime(STAMP)}-log"
+    _move_aside(path, [f"{path}{LOG}"], "log")
+
+
+def set_strange_aside(path: Path) -> None:
+    """Move a log or a journal that this store's writers did not write out of SQLite's sight. The lock is held."""
+    if strange := strange_files(str(path)):
+        _move_aside(path, strange, STRANGE)
+
+
+def _move_aside(path: Path, files: Sequence[str], why: str) -> None:
+    name = f"{datetime.now(UTC).strftime(STAMP)}-{why}"
     folder = make_folder(make_folder(path.parent / QUARANTINE) / name)
-    os.replace(beside(path, "-wal"), folder / f"{path.name}-wal")
+    for file in files:
+        os.replace(file, folder / os.path.basename(file))
     beside(path, "-shm").unlink(missing_ok=True)
     sync_folder(folder)
