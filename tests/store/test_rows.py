@@ -17,6 +17,9 @@ from recollect.app import Recollect
 
 _DERIVED = re.compile(r"keywords|vectors|sqlite_|entity_names|_data$|_idx$|_config$|_docsize$|_content$")
 _DRAWN = re.compile(r"\b[0-9a-f]{20,64}\b|(?<=rep_)[0-9a-f]+")
+_MOMENT = re.compile(
+    r"\b(17\d{8})\d{3}\b|(T\d\d:\d\d:\d\d)\.\d{3}Z"
+)  # how often the clock is asked is nobody's business
 _OF_THIS_RUN = ("checksum", "mtime_ns", "slow")
 
 
@@ -44,7 +47,9 @@ def rows(path: Path) -> dict[str, list[str]]:
 def _told(value: object) -> str:
     if isinstance(value, bytes):
         return f"<{len(value)} bytes>"
-    return f"{value:.6g}" if isinstance(value, float) else _DRAWN.sub("…", str(value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return _DRAWN.sub("…", _MOMENT.sub(r"\1\2…", str(value)))
 
 
 def act(memory: Recollect, clock: HandClock) -> None:
