@@ -9,6 +9,7 @@ is known and nothing is refused. Never opens the store. Light: hooks ask at ever
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,10 +70,12 @@ def _mark(path: str, token: str) -> bool:
 
 
 def _size(path: str) -> int:
+    """Of a plain file; links of either sort and pipes are refused elsewhere."""
     try:
-        return os.lstat(path).st_size
+        state = os.lstat(path)
     except OSError:
         return 0
+    return state.st_size if stat.S_ISREG(state.st_mode) and state.st_nlink == 1 else 0
 
 
 def _is_open(log: str, index: str) -> bool:
