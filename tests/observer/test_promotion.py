@@ -159,9 +159,9 @@ def test_of_a_session_that_failed_only_dead_ends_and_what_a_person_said_are_kept
         .run("make release", "signing needs the release key of the team", error=True)
     )
     session.says("This approach won't work without the key. Let me try a different approach.")
-    session.user("No, you should have asked for the release key first")
+    session.user("No, you must always ask for the release key first")
     learned = learn(failed(session))
-    assert {kept.memory.kind for kept in learned.added} == {Kind.DEAD_END, Kind.GOTCHA}
+    assert {kept.memory.kind for kept in learned.added} == {Kind.DEAD_END, Kind.REQUIREMENT}
     dead_end = next(kept.memory for kept in learned.added if kept.memory.kind == Kind.DEAD_END)
     assert dead_end.payload is not None
     assert "make release" in dead_end.content
@@ -185,10 +185,7 @@ def test_a_refusal_is_told_with_its_reason_and_leads_everything_else(memory: Rec
     )
     session = lint("s2").edit("src/client.py", refused, error=True, rejected=True)
     first, second = learn(session).added
-    assert first.memory.content == (
-        "A person stopped a change of `src/client.py` and said: "
-        "“don't touch the generated client, change the schema instead”"
-    )
+    assert first.memory.content == "don't touch the generated client, change the schema instead"
     assert first.memory.confidence == policy.SPOKEN_CONFIDENCE
     assert second.memory.kind == Kind.ERROR_PATTERN
 
@@ -196,7 +193,7 @@ def test_a_refusal_is_told_with_its_reason_and_leads_everything_else(memory: Rec
 def test_the_reason_of_a_refusal_may_be_the_next_thing_said(learn: Learn) -> None:
     session = Session("s1").user("tidy up")
     session.edit("a.py", "The user doesn't want to proceed with this tool use.", error=True, rejected=True)
-    session.user("[Request interrupted by user for tool use]").user("we keep that file on purpose for old clients")
+    session.user("[Request interrupted by user for tool use]").user("never edit that file, it is kept on purpose")
     (kept,) = learn(session).added
     assert "on purpose" in kept.memory.content
     assert "interrupted" not in kept.memory.content
@@ -456,8 +453,8 @@ def test_of_a_long_plan_what_was_validated_is_kept_before_the_session_ends(memor
 def test_reviews_that_find_a_signal_wrong_lower_what_it_is_worth(memory: Recollect, learn: Learn) -> None:
     for kept in learn(refusals("s1", 6)).added:
         memory.reject(kept.memory.id)
-    worth = policy.worth("self_correction", sessions=1)
-    assert policy.worth("self_correction", sessions=1, false_positives=1.0) < worth
+    worth = policy.worth("said", sessions=1)
+    assert policy.worth("said", sessions=1, false_positives=1.0) < worth
 
 
 # --- the one call of a model ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Each of the seventeen signals: it fires when its definition is met, and is silent on the near miss."""
+"""Each of the eighteen signals: it fires when its definition is met, and is silent on the near miss."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def subjects(session: Session, name: str) -> list[str]:
     return sorted(signal.subject for signal in session.found(name))
 
 
-def test_there_are_seventeen_detectors_and_each_has_a_grade_and_a_definition() -> None:
+def test_there_are_eighteen_detectors_and_each_has_a_grade_and_a_definition() -> None:
     assert {detector.name for detector in DETECTORS} == set(policy.GRADES)
-    assert len(DETECTORS) == 17
+    assert len(DETECTORS) == 18
     for detector in DETECTORS:
         assert (detector.__doc__ or "").startswith(f"{detector.name}: ")
 
@@ -51,15 +51,12 @@ def test_an_agent_that_corrects_itself_is_heard_with_the_files_it_was_about() ->
     assert not Session().read("a.py").says("Now I will wait for the tests and read the cache.").found("self_correction")
 
 
-def test_a_dead_end_and_a_correction_by_the_user_are_told_apart() -> None:
-    session = (
-        Session().user("please add a cache").says("This approach won't work here.").user("No, use the other store")
-    )
-    assert {one.hunch for one in session.found("self_correction")} == {"user correction", "dead end"}
-
-
-def test_the_first_prompt_corrects_nothing() -> None:
-    assert not Session().user("No tests exist, that is wrong. Never use mocks.").found("self_correction")
+def test_a_dead_end_of_an_agent_and_the_words_of_a_person_are_different_signals() -> None:
+    session = Session().user("please add a cache").says("This approach won't work here.")
+    session.user("No, we don't use sqlite here, use the other store")
+    assert [one.hunch for one in session.found("self_correction")] == ["dead end"]
+    assert [one.hunch for one in session.found("said")] == ["correction"]
+    assert not Session().user("fix the failing test, then push").user("why did you never run it?").found("said")
 
 
 def test_a_refused_call_is_a_correction_and_no_error() -> None:
@@ -109,10 +106,16 @@ def test_a_pattern_searched_three_times_is_repeated_and_twice_is_not() -> None:
 
 
 def test_one_test_command_after_another_is_an_order_and_a_rerun_is_not() -> None:
-    order = Session().run("pytest tests/a", "boom", error=True).edit("a.py").run("pytest tests")
-    (found,) = order.found("test_order")
-    assert (found.subject, found.measure) == ("pytest tests/a → pytest tests", 1.0)
+    order = Session().run("pytest tests/a").edit("a.py").run("pytest tests")
+    assert subjects(order, "test_order") == ["pytest tests/a → pytest tests"]
     assert not Session().run("pytest -q").run("pytest").run("npx lint@latest").found("test_order")
+
+
+def test_a_test_command_that_failed_or_was_corrected_is_no_part_of_an_order() -> None:
+    assert not Session().run("npm test", "no such script", error=True).run("make test").found("test_order")
+    assert (
+        not Session().run("npm test").user("there is no npm here, use make test").run("make test").found("test_order")
+    )
 
 
 def test_four_tools_in_the_same_order_three_times_are_a_sequence() -> None:

@@ -121,8 +121,8 @@ def test_modules_are_folders() -> None:
 
 
 def test_a_correction_cannot_wait_for_the_end_and_a_single_error_can() -> None:
-    watch = watched(Session().user("go").edit("a.py").user("No, revert that change to the cart please"))
-    assert [(one.signal.name, one.priority) for one in watch.acute()] == [("self_correction", 0.9)]
+    watch = watched(Session().user("go").edit("a.py").user("never change the cart without asking me"))
+    assert [(one.signal.name, one.priority) for one in watch.acute()] == [("said", 0.95)]
     one_error = Session().run("npm run lint", "boom", error=True).run("npm run lint", "boom", error=True)
     assert watched(one_error).acute() == []
     two = one_error.run("make", "no rule", error=True).run("make", "no rule", error=True)
@@ -131,4 +131,4 @@ def test_a_correction_cannot_wait_for_the_end_and_a_single_error_can() -> None:
 
 def test_what_is_acute_comes_in_order_of_urgency() -> None:
     session = Session().user("go").grep("needle").grep("needle").grep("needle").user("No, that is wrong, use the map")
-    assert [signal.priority for signal in early_signals(watched(session).signals())] == [0.9, 0.8]
+    assert [signal.priority for signal in early_signals(watched(session).signals())] == [0.95, 0.8]

@@ -19,9 +19,9 @@ from recollect.observer.external_text import ExternalText, reaches_outside
 from recollect.observer.signals import DETECTORS, detectors
 from recollect.observer.signals.base import Detector, Note, Signal, make_room
 
-FORMAT = 3  # of a checkpoint
+FORMAT = 4  # of a checkpoint
 _AWAITED = 256  # calls to the outside whose answers are awaited
-_QUOTING = frozenset({"self_correction"})  # signals that hold what somebody said
+_QUOTING = frozenset({"said", "self_correction"})  # signals that hold what somebody said
 _NO_WITNESS = frozenset({"file_access", "repeated_grep"})  # any file read has these: they cannot bear out anything
 
 _RUN_BYTES = 120  # estimated: a run of words from outside

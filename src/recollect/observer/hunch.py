@@ -48,6 +48,7 @@ class Hunch:
     files: tuple[str, ...] = ()
     strength: float = 1.0  # share of the occasions on which it held
     spoken: bool = False  # a person said it
+    is_sure: bool = False  # … in words that leave little doubt that it holds beyond the day
     worded: bool = False  # in the words of a tool, an agent or a person, not in ours
     least: int | None = None  # sessions it takes, where the signal's own number does not fit
     trigger: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What words tell: that somebody was wrong, and which trouble an error is.
+"""What words tell: that an agent was wrong, and which trouble an error is.
 
 Patterns are short, bounded and linear. A correction is kept as the sentence it stands in, because a sentence can be
 shown; an error is known by its fingerprint, the same in another file, at another line, in another process.
@@ -14,7 +14,6 @@ from enum import StrEnum
 from recollect.core.lazy import Lazy
 
 MAX_AGENT_CHARS = 2000  # characters at each end of an agent's text that are looked at
-MAX_PERSON_CHARS = 600  # characters of a person's text: who corrects says so at once, what follows is pasted
 MAX_SENTENCE_CHARS = 300  # characters of a sentence that are kept
 
 
@@ -23,7 +22,6 @@ class Correction(StrEnum):
 
     OWN = "own correction"
     DEAD_END = "dead end"
-    USER = "user correction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +50,12 @@ _DEAD_END = (
     Lazy(r"\b(?:dead end|going in circles|no way to make this work)\b"),
     Lazy(r"\b(?:that|this) (?:didn't|did not) (?:work|help)\b"),
 )
-_USER = (
-    Lazy(r"^\W{0,3}(?:no|nope|stop|wrong)\b(?! (?:problem|worries|need|rush))[,.! ]"),
-    Lazy(r"\b(?:that|this|it)(?:'s| is) (?:wrong|incorrect|not (?:right|what I|correct|how we))"),
-    Lazy(r"\bI (?:said|told you|asked you|already said|meant)\b"),
-    Lazy(
-        r"\b(?:don't|do not|never|please stop) (?:do|use|add|change|touch|commit|push|edit|run|create|remove|delete)\b"
-    ),
-    Lazy(r"\b(?:you (?:forgot|missed|broke|should have|shouldn't have|misunderstood))\b"),
-    Lazy(r"\b(?:revert|undo) (?:that|this|it|your|the last)\b"),
-    Lazy(r"\binstead of (?:that|this|what you)\b|\bwhy (?:did|are) you\b"),
-)
 
 
 def find_agent_correction(text: str) -> SaidWrong | None:
     """The first correction or dead end in what an agent said, or None."""
     ends = text if len(text) <= 2 * MAX_AGENT_CHARS else f"{text[:MAX_AGENT_CHARS]}\n{text[-MAX_AGENT_CHARS:]}"
     return _first(ends, _OWN, Correction.OWN) or _first(ends, _DEAD_END, Correction.DEAD_END)
-
-
-def find_user_correction(text: str) -> SaidWrong | None:
-    """The first correction in what a person said, or None."""
-    return _first(text[:MAX_PERSON_CHARS], _USER, Correction.USER)
-
-
-def first_sentences(text: str) -> str:
-    """What a person says first, up to two sentences, on one line."""
-    line = " ".join(text[:MAX_PERSON_CHARS].split())
-    ends = [place + 1 for mark in ".!?" if (place := line.find(f"{mark} ", MAX_SENTENCE_CHARS // 2)) >= 0]
-    return line[: min(ends)] if ends else line[:MAX_SENTENCE_CHARS]
 
 
 def _first(text: str, patterns: tuple[Lazy, ...], turn: Correction) -> SaidWrong | None:

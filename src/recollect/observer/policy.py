@@ -39,13 +39,15 @@ SPIKE_TOKENS, SPIKE_RATIO = 8000, 4.0  # tokens of one answer, and times the ses
 DWELL_SECONDS, DWELL_RATIO = 120.0, 4.0  # seconds over one file, and times the mean, that count as an anomaly
 MAX_OFFERED_FILES = 40  # of one listing that are followed up
 ALIKE_OVERLAP = 0.85  # share of common words above which two sentences of different agents are the same finding
-SENTENCE_SIGNALS = frozenset({"self_correction"})  # whose subject is a sentence, which two agents word differently
+SENTENCE_SIGNALS = frozenset(
+    {"said", "self_correction"}
+)  # whose subject is a sentence, which two agents word differently
 UI_RETRY_CALLS = 12  # after a failure in which the same action of a user interface counts as its second try
 UI_STEPS_TOLD = 2  # between the two that are told
 EARLY_ERRORS = 2  # different errors of one session that are worth a note before it ends
 EARLY_CHANGED_FILES = 3  # files, the configuration included, that make a change of settings worth one
 EARLY_URGENCY: Mapping[str, float] = MappingProxyType(
-    {"self_correction": 0.9, "repeated_grep": 0.8, "error_retry": 0.75, "config_touch": 0.7}
+    {"said": 0.95, "self_correction": 0.9, "repeated_grep": 0.8, "error_retry": 0.75, "config_touch": 0.7}
 )  # signals worth noting before a session ends, and how urgently
 
 # --- rules ----------------------------------------------------------------------------------------------------------
@@ -57,7 +59,9 @@ ALWAYS_SHARE, OFTEN_SHARE = 0.8, 0.5  # of a folder's sessions that use a file a
 MIN_MODULE_SESSIONS = 5  # of a folder before its usual files are told
 PREVAILING_RATIO = 2  # times as often as its reverse an order must be seen
 WIDE_LISTING_FILES = 6  # that a listing must offer to be called wide
-MIN_SPOKEN_WORDS, MIN_OWN_WORDS = 6, 10  # that a person's sentence, and an agent's own, needs to stand on its own
+MIN_OWN_WORDS = 10  # that an agent's sentence needs to stand on its own
+SAID_IN_SESSIONS = 2  # sessions in which a person said it that leave no doubt that it holds beyond the day
+SAID_AGAIN_OF_FEWER, SAID_AGAIN_OF_ALL = 0.75, 0.5  # of the telling words that two sayings of one rule share
 OFTEN_IN_ONE_SESSION = 3  # times in one session that make an error worth telling at once
 MAX_REMEDY_CHARS = 140  # what is longer holds for one occasion only
 
@@ -82,7 +86,7 @@ FIRM_PART, OFTEN_PART = 0.6, 0.4  # of a confidence: at the least number of sess
 HELD_PART, STRENGTH_PART = 0.8, 0.2  # of a confidence: that it held at all, and how often it did
 BORNE_OUT_BONUS = 0.05  # to a confidence where another, weaker signal agrees
 TAINTED_FACTOR = 0.7  # on the confidence of what was learned after reaching outside
-SPOKEN_CONFIDENCE = 0.8  # of what a person said: their word is sure, what it applies to is a guess
+SPOKEN_CONFIDENCE = 0.8  # of what a person said: their word is sure, that it holds beyond the day is a guess
 FINDING_CONFIDENCE = 0.8  # of a grave finding of a review
 OBSERVATION_CONFIDENCE = 0.75  # of what driving a user interface taught
 NEAREST_COMPARED = 5  # memories that a hunch is compared with
@@ -100,11 +104,11 @@ MAX_PROMOTED: Mapping[str, int] = MappingProxyType(
 )  # memories one session of a kind may add
 ASKED_SIGNALS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "insights": frozenset({"co_access", "self_correction", "repeated_grep"}),
-        "roadmap": frozenset({"self_correction"}),
-        "terminal": frozenset({"error_retry", "tool_sequence", "self_correction"}),
-        "spec": frozenset({"file_access", "self_correction"}),
-        "pr_review": frozenset({"error_retry", "self_correction"}),
+        "insights": frozenset({"said", "co_access", "self_correction", "repeated_grep"}),
+        "roadmap": frozenset({"said", "self_correction"}),
+        "terminal": frozenset({"said", "error_retry", "tool_sequence", "self_correction"}),
+        "spec": frozenset({"said", "file_access", "self_correction"}),
+        "pr_review": frozenset({"said", "error_retry", "self_correction"}),
     }
 )  # that a kind of session is asked for; a kind that is not here is asked for all
 
@@ -175,6 +179,7 @@ class Grade(Value):
 
 GRADES: Mapping[str, Grade] = MappingProxyType(
     {
+        "said": Grade(0.92, 1),
         "co_access": Grade(0.91, 3),
         "self_correction": Grade(0.88, 1),
         "error_retry": Grade(0.85, 2),

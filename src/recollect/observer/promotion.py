@@ -32,6 +32,7 @@ from recollect.observer.history import History
 from recollect.observer.hunch import MAX_EVIDENCE, Evidence, Hunch, reword, signal_tag
 from recollect.observer.recorder import module_of, screen_contribution
 from recollect.observer.rules import find_hunches
+from recollect.observer.said import forbids, named_things, telling_words
 from recollect.recall.reader import Reader
 
 _FAILED = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
@@ -225,13 +226,26 @@ def _again(hunch: Hunch, there: Memory) -> Compared:
 def _said_before(hunch: Hunch, context: ObserverContext) -> MemoryId | None:
     """The memory that says the same, whoever taught it."""
     for known in context.reader.similar(hunch.text, limit=policy.NEAREST_COMPARED):
-        if (
-            known.kind not in _EVIDENCE
-            and _is_about_the_same(hunch, known)
-            and _says_the_same(hunch, known, context.reader)
-        ):
+        if known.kind not in _EVIDENCE and _is_same(hunch, known, context.reader):
             return known.id
     return None
+
+
+def _is_same(hunch: Hunch, known: Memory, reader: Reader) -> bool:
+    if hunch.spoken:
+        return _is_said_again(hunch.text, known.content)
+    return _is_about_the_same(hunch, known) and _says_the_same(hunch, known, reader)
+
+
+def _is_said_again(said: str, known: str) -> bool:
+    """Is it the same rule in other words? What one asks for and the other forbids is not."""
+    mine, theirs = telling_words(said), telling_words(known)
+    return (
+        forbids(said) == forbids(known)
+        and named_things(said) == named_things(known)
+        and overlap(mine, theirs) >= policy.SAID_AGAIN_OF_FEWER
+        and jaccard(mine, theirs) >= policy.SAID_AGAIN_OF_ALL
+    )
 
 
 def _is_about_the_same(hunch: Hunch, memory: Memory) -> bool:
@@ -317,7 +331,11 @@ def _reinforce(one: Compared, seen: Contribution, context: ObserverContext) -> K
     if one.hunch.key not in context.observed.promoted([one.hunch.key]):
         _note_promotion(one.hunch, one.known, seen, context)
     needed = memory.attributes.get("needed", policy.GRADES[one.hunch.signal].sessions)
-    enough = len({*memory.provenance, *clean}) >= max(3, policy.SHOWN_AFTER_TIMES * int(needed))
+    sessions = len({*memory.provenance, *clean})
+    if memory.attributes.get(SPOKEN):
+        enough = one.hunch.spoken and sessions >= policy.SAID_IN_SESSIONS  # only who said it can settle it
+    else:
+        enough = sessions >= max(3, policy.SHOWN_AFTER_TIMES * int(needed))
     better = _better_wording(one.hunch, memory)
     done = context.writer.witness(
         one.known,
@@ -348,13 +366,17 @@ def _note_promotion(hunch: Hunch, memory: MemoryId, seen: Contribution, context:
 
 
 def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
-    """The draft of a hunch that a session completed."""
+    """The draft of a hunch that a session completed. What a person said is theirs, unless words of it came from
+    outside; where their words leave doubt that it holds beyond the day, it waits to be confirmed."""
     hunch, started = one.hunch, session.started
+    is_theirs = hunch.spoken and not hunch.taint
+    settled = is_theirs and hunch.is_sure
     return Draft(
         hunch.text,
         kind=hunch.kind,
         confidence=one.confidence,
-        source=Source.OBSERVER_INFERRED,
+        source=Source.USER_TAUGHT if is_theirs else Source.OBSERVER_INFERRED,
+        status=Status.ACTIVE if settled else Status.CANDIDATE,
         scope=Scope.MODULE if hunch.files else Scope.GLOBAL,
         tags=(signal_tag(hunch.signal),),
         files=hunch.files,
@@ -362,7 +384,7 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
         event_at=None if started is None else datetime.fromtimestamp(started, UTC),
         session=session.id,
         provenance=tuple(dict.fromkeys(each.session for each in hunch.evidence)),
-        needs_review=True,
+        needs_review=not settled,
         payload=hunch.payload,
         attributes={
             "signal": hunch.signal,
@@ -375,7 +397,7 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
             "told": fingerprint(hunch.text),
             "trigger": dict(hunch.trigger),
         },
-        skip_conflict_check=True,
+        skip_conflict_check=not hunch.spoken,
         why=_describe_evidence(hunch),
     )
 

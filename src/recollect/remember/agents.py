@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.doors import COMPOSED, HEARSAY, RECORD, SPOKEN, ActDoor, reserved_marks
+from recollect.core.doors import COMPOSED, HEARSAY, RECORD, SPOKEN, TAINTED, ActDoor, reserved_marks
 from recollect.core.errors import PersonsMemory
 from recollect.core.kinds import Kind
 from recollect.core.records import Memory
@@ -51,11 +51,11 @@ def may_bury(store: Store, memory: Memory, act: ActContext) -> bool:
 
 def limit_draft(draft: Draft, door: ActDoor) -> Draft:
     """A draft as its door may write it: through an agent's at most `agent_explicit`, unverified, without our marks, and
-    a candidate when it reads like orders to a model."""
+    a candidate when it reads like orders to a model. What our own code heard a person say is the person's word."""
     if door.is_persons:
         return draft
     changes: dict[str, Any] = {}
-    if draft.source == Source.USER_TAUGHT:
+    if draft.source == Source.USER_TAUGHT and not (door.is_ours and _is_heard(draft)):
         changes["source"] = Source.AGENT_EXPLICIT
     if draft.verified or draft.pinned:
         changes.update(verified=False, pinned=False)
@@ -76,6 +76,10 @@ def limit_draft(draft: Draft, door: ActDoor) -> Draft:
     if draft.kind != Kind.EPISODE and _gives_orders(draft.content):
         changes.update(status=Status.CANDIDATE, needs_review=True)
     return replace(draft, **changes) if changes else draft
+
+
+def _is_heard(draft: Draft) -> bool:
+    return draft.attributes.get(SPOKEN) is True and not draft.attributes.get(TAINTED)
 
 
 def limit_change(before: Memory, after: Memory, door: ActDoor) -> Memory:

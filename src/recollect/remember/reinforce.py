@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from recollect.core.doors import COMPOSED, TAINTED
+from recollect.core.doors import COMPOSED, SPOKEN, TAINTED
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Source, Status
@@ -48,6 +48,11 @@ def gains_by_use(memory: Memory) -> bool:
         return False
     ours = memory.source is Source.OBSERVER_INFERRED
     return is_persons(memory) or (ours and bool(memory.attributes.get(COMPOSED, True)))
+
+
+def _is_heard(memory: Memory) -> bool:
+    """Did our own code hear a person say it?"""
+    return memory.source is Source.USER_TAUGHT and memory.attributes.get(SPOKEN) is True
 
 
 def note_access(store: Store, ids: Sequence[MemoryId], hand: ActContext) -> None:
@@ -93,6 +98,7 @@ def witnessed(
         if memory.status not in OPEN or not new:
             return None
         gains = gains_by_use(memory) and memory.source is Source.OBSERVER_INFERRED
+        settled = active and memory.status is Status.CANDIDATE and (gains or _is_heard(memory))
         gained = max(memory.confidence, min(CAP, memory.confidence + GAIN * len(new)))
         if is_persons(memory):
             attributes, content = {}, None
@@ -102,7 +108,8 @@ def witnessed(
             attributes={**memory.attributes, **attributes},
             content=content or memory.content,
             fingerprint=fingerprint(content) if content else memory.fingerprint,
-            status=Status.ACTIVE if active and gains and memory.status is Status.CANDIDATE else memory.status,
+            status=Status.ACTIVE if settled else memory.status,
+            needs_review=memory.needs_review and not (settled and _is_heard(memory)),
             updated_at=hand.at,
             revision=memory.revision + 1,
         )

@@ -19,6 +19,8 @@ from recollect.observer.readers.base import (
 
 _SILENT = frozenset({"progress", "file-history-snapshot", "summary", "queue-operation", "system", "custom-title"})
 
+_HOSTS_WORDS = ("isMeta", "isCompactSummary")  # marks of what the host itself puts in a person's place
+
 
 def read_claude_code(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
     """The events of a transcript, in its order; the working directory of the first line is the project unless told."""
@@ -51,9 +53,10 @@ def read_claude_code(lines: Iterable[str], *, tally: ReadingTally, root: str | N
 def _user(line: Json, maker: EventMaker) -> Iterator[Event]:
     at, key = seconds(line.get("timestamp")), word(line.get("uuid"))
     content = table(line.get("message")).get("content")
+    is_said = not any(line.get(mark) for mark in _HOSTS_WORDS)
     if isinstance(content, str):
-        if not line.get("isMeta"):
-            yield from maker.user(key, content, at=at)
+        if is_said:
+            yield from maker.user(key, content, at=at, agent=_agent(line))
         return
     for place, block in enumerate(rows(content)):
         part = table(block)
@@ -65,8 +68,8 @@ def _user(line: Json, maker: EventMaker) -> Iterator[Event]:
                 at=at,
                 agent=_agent(line),
             )
-        elif part.get("type") == "text" and not line.get("isMeta"):
-            yield from maker.user(f"{key}.{place}", prose(part.get("text")), at=at)
+        elif part.get("type") == "text" and is_said:
+            yield from maker.user(f"{key}.{place}", prose(part.get("text")), at=at, agent=_agent(line))
         else:
             maker.tally.skip(f"user/{part.get('type')}")
 

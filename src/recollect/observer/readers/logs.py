@@ -20,6 +20,7 @@ from recollect.observer.readers.base import (
 )
 
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:|exit_code\"?:) {0,2}(\d{1,6})")
+_SUBAGENT = "subagent"  # in a session's source: an agent began it, and the prompts are the agent's
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _SILENT = frozenset(
@@ -43,6 +44,7 @@ def read_codex(lines: Iterable[str], *, tally: ReadingTally, root: str | None = 
     """The events of a rollout. A call is a step; a finished task is a success, an interrupted one abandoned."""
     maker = EventMaker("", tally, root)
     outcome = Outcome.UNKNOWN
+    asked_by = ""
     for line in read_objects(lines, tally):
         payload, at = table(line.get("payload")), seconds(line.get("timestamp"))
         kind = word(payload.get("type") if line.get("type") in ("response_item", "event_msg") else line.get("type"))
@@ -52,17 +54,18 @@ def read_codex(lines: Iterable[str], *, tally: ReadingTally, root: str | None = 
                 outcome = Outcome.UNKNOWN
             maker = EventMaker(word(payload.get("id")), tally, root or word(payload.get("cwd")) or None)
             maker.branch = word(table(payload.get("git")).get("branch"))
+            asked_by = _SUBAGENT if table(payload.get("source")).get(_SUBAGENT) else ""
         elif kind == "task_complete":
             outcome = Outcome.SUCCESS
         elif kind == "turn_aborted":
             outcome = Outcome.ABANDONED
         else:
-            yield from _one(kind, payload, maker, at)
+            yield from _one(kind, payload, maker, at, asked_by)
     if tally.events:
         yield maker.done(outcome)
 
 
-def _one(kind: str, payload: Json, maker: EventMaker, at: float | None) -> Iterator[Event]:
+def _one(kind: str, payload: Json, maker: EventMaker, at: float | None, asked_by: str = "") -> Iterator[Event]:
     key = word(payload.get("call_id"))
     if kind in _CALLS:
         maker.step += 1
@@ -74,7 +77,7 @@ def _one(kind: str, payload: Json, maker: EventMaker, at: float | None) -> Itera
         text = _output(payload.get("output"))
         yield maker.result(key, text, error=tells_failure(text, payload.get("output")), at=at)
     elif kind == "user_message":
-        yield from maker.user("", prose(payload.get("message")), at=at)
+        yield from maker.user("", prose(payload.get("message")), at=at, agent=asked_by)
     elif kind == "agent_message":
         yield from maker.reasoning("", prose(payload.get("message")), at=at)
     elif kind == "reasoning":

@@ -8,12 +8,13 @@ from dataclasses import replace
 from recollect.core.observed import Contribution
 from recollect.observer.history import History
 from recollect.observer.hunch import Hunch
-from recollect.observer.rules import troubles, work
+from recollect.observer.rules import said, troubles, work
 
 Rule = Callable[[Contribution, History], Iterator[Hunch]]
 
 RULES: tuple[Rule, ...] = (
-    troubles.corrections,
+    said.rules_and_corrections,
+    troubles.own_corrections,
     troubles.refusals,
     troubles.dead_ends,
     troubles.misuse,

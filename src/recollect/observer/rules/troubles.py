@@ -1,7 +1,7 @@
-"""Rules about what went wrong: errors that tell what to do otherwise, and what people and agents said was wrong.
+"""Rules about what went wrong: errors that tell what to do otherwise, what people refuse, what agents found wrong.
 
-A person's word is the strongest signal there is. An agent's own correction is told only when the sentence stands on its
-own: it names something and says what it really is.
+An agent's own correction is told only when the sentence stands on its own: it names something and says what it really
+is. What people say is kept by the rule in `said`.
 """
 
 from __future__ import annotations
@@ -235,34 +235,13 @@ _ADMITS = Lazy(
 _SAYS_WHAT = Lazy(r"\b(?:not|instead|rather than|needs? to|must|only|already|because|won't|doesn't|isn't|is wrong)\b")
 _SAID_PASSING = Lazy(
     r"\blet me\b|\bI(?:'ll| will| need to| should)\b|\bjust (?:let me know|tell me|checking)|\bthis is fine\b"
-    r"|\bthanks?\b|\bwrite the plan\b|\bgo ahead\b|\bcontinue\b|\bsays:|^implement the following|^\[|^<"
-    r"|\bnever mind\b|\blet's (?:talk|pause|see|test this)|^just to be sure|\bstuff it\b|\bplease wait\b|^wait please"
-)
-_ASKS = Lazy(
-    r"^\W{0,3}(?:(?:hmm|ok|ugh|and|but|so)\W{1,3})?(?:how|what|when|who|where|which|did|do|does|is|are|was|were|any|has|have"
-    r"|should (?:we|I|all)|would|could)\b"
-)
-_WISHES = Lazy(
-    r"\bshould\b|\bmust\b|\bnever\b|\balways\b|\bdon't\b|\bdo not\b|\blet's\b|\binstead\b|\bwant\b|\bwrong\b|\bavoid\b"
-    r"|\bnot (?:correct|right|as|what|the|needed|necessary)|^\W{0,3}(?:no|nope|stop|use|keep|remove|add|drop|revert)\b"
-    r"|\bprefer\b|\brather\b|\bonly\b|\bneeds? to\b|\bon purpose\b|\bno need\b|\bthere is already\b"
-    r"|\bwhy (?:not|don't)\b|\bcan (?:you|we|'t we) (?:use|not|just|change|make|add|remove|move|call|drop)\b"
-)
-_PUTS_RIGHT = Lazy(
-    r"^\W{0,3}(?:no|nope|stop|wrong)\b|\bwrong\b|\bnot (?:correct|right|what I)|\bincorrect|\bforgot|\bmissed\b"
-    r"|\bbroke\b|\bshould(?:n't)? have|\bmisunderst|\bI (?:said|told|meant|asked)|\bon purpose|\bnever\b|\balways\b"
-    r"|\brevert\b|\bundo\b"
+    r"|\bthanks?\b|\bwrite the plan\b|\bgo ahead\b|\bcontinue\b|\bsays:|^\[|^<|\bnever mind\b"
 )
 _REFUSED = "refused: "
-_SHORT = 60  # characters of a command that are quoted whole
 
 
-def corrections(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """What a person put right, and what the agent itself found to be otherwise."""
-    for turn in _turns(seen, "user correction"):
-        if _stands(turn.subject, least=policy.MIN_SPOKEN_WORDS) and _PUTS_RIGHT.search(turn.subject):
-            text = f"A person corrected the agent{describe_files(turn.paths)}: {quote(turn.subject)}"
-            yield _said_hunch(seen, turn, Kind.GOTCHA, text, spoken=True)
+def own_corrections(seen: Contribution, past: History) -> Iterator[Hunch]:
+    """What the agent itself found to be otherwise."""
     for turn in _turns(seen, "own correction"):
         if _own_stands(turn.subject):
             yield _said_hunch(
@@ -274,18 +253,14 @@ def corrections(seen: Contribution, past: History) -> Iterator[Hunch]:
 
 
 def refusals(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Tool calls a person refused: with the reason at once, without one when it happens again."""
+    """Commands that people refuse again and again, whatever reason they give."""
     again = past.signals(_NAME)
     for turn in _turns(seen, "refused by a person"):
         tool, _, what = turn.subject.removeprefix(_REFUSED).partition(" ")
-        reason = next((said for said in turn.words if not said.startswith(_REFUSED)), "")
-        if _stands(reason, least=policy.MIN_SPOKEN_WORDS) and _WISHES.search(reason) and not _ASKS.search(reason):
-            text = f"A person stopped {_stopped(tool, what, turn)} and said: {quote(reason)}"
-            yield _said_hunch(seen, turn, Kind.GOTCHA, text, spoken=True)
-        elif is_shell(tool) and command_name(what):
+        if is_shell(tool) and command_name(what):
             occurrences = tuple(Evidence(id, past_one.steps, past_one.taint) for id, past_one in again[turn.subject])
             text = f"People refuse {code(plain_command(what))} when an agent tries it: ask before running it."
-            yield _said_hunch(seen, turn, Kind.GOTCHA, text, spoken=True, evidence=occurrences, least=2)
+            yield _said_hunch(seen, turn, Kind.GOTCHA, text, worded=False, evidence=occurrences, least=2)
 
 
 def dead_ends(seen: Contribution, past: History) -> Iterator[Hunch]:
@@ -305,26 +280,14 @@ def _turns(seen: Contribution, hunch: str) -> list[SignalSeen]:
     return [signal for signal in seen.signals if signal.name == _NAME and signal.hunch == hunch]
 
 
-def _stands(sentence: str, *, least: int) -> bool:
-    return len(sentence.split()) >= least and not sentence.endswith(":") and not _SAID_PASSING.search(sentence)
-
-
 def _own_stands(sentence: str) -> bool:
     return (
-        _stands(sentence, least=policy.MIN_OWN_WORDS)
-        and not sentence.endswith("?")
+        len(sentence.split()) >= policy.MIN_OWN_WORDS
+        and not sentence.endswith((":", "?"))
+        and not _SAID_PASSING.search(sentence)
         and "|" not in sentence
         and bool(_ADMITS.search(sentence) and _NAMES_SOMETHING.search(sentence) and _SAYS_WHAT.search(sentence))
     )
-
-
-def _stopped(tool: str, what: str, one: SignalSeen) -> str:
-    if tool in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
-        return f"a change of {code(what)}" if what else "a change"
-    if is_shell(tool) and what:
-        name = command_name(what.lstrip("\\ "))
-        return code(what if len(what) <= _SHORT else name) if name[:1].isalnum() else "a command"
-    return f"the plan{describe_files(one.paths)}" if tool == "ExitPlanMode" else f"the agent{describe_files(one.paths)}"
 
 
 def _said_hunch(
@@ -333,7 +296,7 @@ def _said_hunch(
     kind: Kind,
     text: str,
     *,
-    spoken: bool = False,
+    worded: bool = True,
     evidence: tuple[Evidence, ...] = (),
     least: int | None = None,
     payload: dict[str, str] | None = None,
@@ -346,8 +309,7 @@ def _said_hunch(
         text=text,
         evidence=evidence or (here,),
         files=one.paths,
-        spoken=spoken,
-        worded=True,
+        worded=worded,
         least=least,
         payload=payload,
         trigger={"files": list(one.paths)},

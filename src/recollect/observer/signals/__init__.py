@@ -1,4 +1,4 @@
-"""The seventeen detectors, one module each, in the order of their scores."""
+"""The eighteen detectors, in the order of their scores."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from recollect.observer.signals.files import (
     RepeatedGrep,
     TimeAnomaly,
 )
+from recollect.observer.signals.said import PersonSaid
 from recollect.observer.signals.work import (
     ContextTokenSpike,
     ErrorRetry,
@@ -26,6 +27,7 @@ from recollect.observer.signals.work import (
 )
 
 DETECTORS: tuple[type[Detector], ...] = (
+    PersonSaid,
     CoAccess,
     SelfCorrection,
     ErrorRetry,

@@ -16,9 +16,7 @@ from recollect.observer.language import (
     Correction,
     SaidWrong,
     find_agent_correction,
-    find_user_correction,
     fingerprint,
-    first_sentences,
     telling_line,
 )
 from recollect.observer.signals.base import MAX_KEY_CHARS, Detector, Note, Signal, make_room, note_for
@@ -26,27 +24,22 @@ from recollect.observer.tool_calls import command_name, command_words
 
 _ABOUT = 3  # files touched before the turn that it is taken to be about
 _OPEN = 32  # calls whose answer is awaited
-_REASON = "the user said:"
-_INTERRUPTED = "[Request interrupted"  # the host's words, not the person's
 AFTER_FAILURE = "after "  # opens the words that say what had failed before a dead end
 
 
 @dataclass(slots=True)
 class SelfCorrection(Detector):
-    """self_correction: somebody said that what was done or believed was wrong.
+    """self_correction: what was done or believed was wrong.
 
-    The agent corrected itself or called an approach a dead end, a person corrected it, or a person refused a tool
-    call; the last two are the strongest there is. The files touched just before are what it was about; a refusal
-    keeps the reason that was given, a dead end what had failed just before.
+    The agent corrected itself or called an approach a dead end, or a person refused a tool call. The files touched just
+    before are what it was about; a dead end keeps what had failed just before. What people say is a signal of its own.
     """
 
     name: ClassVar[str] = "self_correction"
     about: list[str] = field(default_factory=list)
     asked: dict[str, str] = field(default_factory=dict)
-    begun: bool = False
     failed: str = ""
     failed_at: int = -1
-    refused: str = ""
 
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCall):
@@ -58,25 +51,12 @@ class SelfCorrection(Detector):
             self.failed_at = event.step
         elif isinstance(event, Reasoning):
             self._said(event.step, find_agent_correction(event.text))
-        elif isinstance(event, UserText) and not event.text.lstrip().startswith(_INTERRUPTED):
-            if self.refused in self.notes:
-                self.notes[self.refused].say(first_sentences(event.text))
-                self.refused = ""
-            elif self.begun:
-                self._said(event.step, find_user_correction(event.text))
-            self.begun = True
 
     def _refused(self, event: ToolResult) -> None:
-        """The reason stands in the answer, or is the next thing the person says."""
         key = f"refused: {self.asked.get(event.call_id, 'a tool call')}"[:MAX_KEY_CHARS]
         self._turned(event.step, key, "refused by a person")
-        _, told, reason = event.text.partition(_REASON)
-        if told:
-            self.notes[key].say(first_sentences(reason))
-        self.refused = "" if told else key
 
     def _called(self, event: ToolCall) -> None:
-        self.refused = ""
         for path in event.paths:
             if path in self.about:
                 self.about.remove(path)
@@ -167,18 +147,20 @@ _TEST_COMMAND_WORDS = 4  # words of a command that name it
 class TestOrder(Detector):
     """test_order: one test command followed another, different one: the order in which this project is tested.
 
-    The same command again is a rerun, not an order. The measure is the share of first commands that had failed.
+    The same command again is a rerun, not an order. A command that failed or was refused, or after which a person spoke
+    up, was put right by the next one: that is no order either.
     """
 
     __test__: ClassVar[bool] = False
     name: ClassVar[str] = "test_order"
     before: str = ""
     call: str = ""
-    failed: bool = False
 
     def see(self, event: Event) -> None:
-        if isinstance(event, ToolResult) and event.call_id == self.call:
-            self.failed = event.error
+        if isinstance(event, UserText) or (
+            isinstance(event, ToolResult) and event.call_id == self.call and event.error
+        ):
+            self.before = ""
         if not isinstance(event, ToolCall) or event.action is not ActionType.RUN:
             return
         command = test_command(event.subject)
@@ -187,8 +169,7 @@ class TestOrder(Detector):
         if self.before and command != self.before:
             kept = note_for(self.notes, f"{self.before} → {command}")
             kept.mark(event.step)
-            kept.measure += (float(self.failed) - kept.measure) / kept.count
-        self.before, self.call, self.failed = command, event.call_id, False
+        self.before, self.call = command, event.call_id
 
 
 def test_command(command: str) -> str:

@@ -1,0 +1,272 @@
+"""What a person says in a prompt, sentence by sentence: a standing rule, a correction of a fact, or a word for today.
+
+A table of cues with whole-number weights is summed for each sentence; no model is asked and every pattern is linear.
+Rules and corrections are kept in the person's own words, whole: the sentence with its remedy and its reason. The cues
+are English; of other languages nothing is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from recollect.core.kinds import Kind
+from recollect.core.lazy import Lazy
+from recollect.observer.said_cues import CUES
+
+MAX_PROMPT_CHARS = 8_000  # of a prompt that are looked at
+MAX_PROMPT_WORDS = 250  # what is longer is a document: a specification, a plan, a paste
+MAX_SENTENCES = 24  # of a prompt that are looked at
+MAX_SENTENCE_CHARS = 600  # of a sentence that are looked at
+MAX_KEPT_CHARS = 400  # of what is kept
+_TELLING = 2  # weight of a cue that can carry a sentence; weaker ones only add to it
+KEPT, SURE = 3, 4  # score from which a sentence is kept, and from which nobody need look at it first
+
+
+class SaidSort(StrEnum):
+    """What a sentence is."""
+
+    RULE = "standing rule"
+    CORRECTION = "correction"
+    INSTRUCTION = "instruction"
+    QUESTION = "question"
+    COMPLAINT = "complaint"
+    PRAISE = "praise"
+    OTHER = "other"
+
+
+_REVIEW = Lazy(
+    r"^\W{0,3}(?:(?:low|medium|high|critical)(?: severity\W{0,2}$|: )|(?:comment|finding|issue|file) \d{1,3}\b"
+    r"|p[0-3]\b)"
+)  # a heading of findings that somebody or something else wrote
+_PLAIN = {
+    SaidSort.PRAISE: Lazy(
+        r"\b(?:thanks?|thank you|perfect|awesome|great (?:job|work)|good job|looks (?:good|great)|love it|amazing"
+        r"|excellent"
+        r"|well done|works? (?:great|perfectly|well|now))\b|^\W{0,3}(?:great|nice|cool|lovely)\W{0,3}$"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One sentence of a prompt: what it is, and how surely it is a rule or a correction."""
+
+    text: str
+    sort: SaidSort
+    score: int
+    cues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSaid:
+    """A rule or a correction in the person's own words, with its remedy and its reason."""
+
+    text: str
+    sort: SaidSort
+    kind: Kind
+    score: int
+
+    @property
+    def is_sure(self) -> bool:
+        return self.score >= SURE
+
+
+# --- sentences -------------------------------------------------------------------------------------------------------
+
+_FENCE = Lazy(r"^\s{0,8}(?:```|~~~)")
+_PASTED = Lazy(
+    r"^\s{0,12}(?:[❯›⏺⎿│├└╭╰┃┌●◆✗✓✔✖►▶⚠❌>|]|\$ |\+{3} |-{3} |@@ |diff --git|at \S{1,200}[:(]\S{0,200}\d|File \""
+    r"|Traceback "
+    r"|\S{1,80}[@:]\S{0,80}[$%#] |\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:|time=|\[?\d\d:\d\d:\d\d|\[[\w:. -]{2,40}\] "
+    r"|[-=_*#]{4,}"
+    r"|(?:WARN|INFO|DEBUG|ERROR|FATAL|error|warning|fatal|FAIL|PASS|ok)\b[: \t\[(])",
+    flags=0,  # upper case matters
+)
+_ITEM = Lazy(r"^\s{0,12}(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s+")
+_END = Lazy(r"[.!?]{1,3}[\"')\]]{0,2}(?=\s)|\.\.(?=\w)|;(?=\s)")
+_SHORTENED = ("e.g.", "i.e.", "vs.", "etc.", "cf.", "eg.", "ie.", "resp.", "approx.")
+_WRAPPED = 60  # characters of a line that its end may have broken
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a prompt in order, without code, quotes and what looks like printed output."""
+    found: list[str] = []
+    block: list[str] = []
+    fenced = False
+    for line in text[:MAX_PROMPT_CHARS].replace("’", "'").splitlines():
+        is_fence = _FENCE.match(line) is not None
+        fenced ^= is_fence
+        pasted = is_fence or fenced or not line.strip() or _PASTED.match(line) is not None
+        item = _ITEM.match(line)
+        goes_on = block and len(block[-1]) >= _WRAPPED and line.strip()[:1].islower()
+        if block and (pasted or item or not goes_on):
+            found.extend(_cut(" ".join(block)))
+            block = []
+        if not pasted:
+            block.append(line[item.end() if item else 0 :].strip())
+    found.extend(_cut(" ".join(block)))
+    return found[:MAX_SENTENCES]
+
+
+def _cut(line: str) -> Iterator[str]:
+    start = 0
+    for end in _END.finditer(line):
+        if not line[start : end.end()].casefold().endswith(_SHORTENED):
+            if sentence := line[start : end.end()].strip():
+                yield sentence[:MAX_SENTENCE_CHARS]
+            start = end.end()
+    if rest := line[start:].strip():
+        yield rest[:MAX_SENTENCE_CHARS]
+
+
+# --- what a sentence is ----------------------------------------------------------------------------------------------
+
+
+def judge_sentence(sentence: str) -> Judged:
+    """What one sentence is."""
+    met = [cue for cue in CUES if cue.pattern.search(sentence)]
+    rule, correction = sum(cue.rule for cue in met), sum(cue.correction for cue in met)
+    names = tuple(cue.name for cue in met)
+    if not any(cue.rule >= _TELLING for cue in met):
+        rule = min(rule, KEPT - 1)
+    if not any(cue.correction >= _TELLING for cue in met):
+        correction = min(correction, KEPT - 1)
+    score = max(rule, correction)
+    if score >= KEPT:
+        return Judged(sentence, SaidSort.RULE if rule >= correction else SaidSort.CORRECTION, score, names)
+    return Judged(sentence, _sort(sentence, names), score, names)
+
+
+def _sort(sentence: str, cues: Sequence[str]) -> SaidSort:
+    if "question" in cues or "asks" in cues:
+        return SaidSort.QUESTION
+    if _PLAIN[SaidSort.PRAISE].search(sentence):
+        return SaidSort.PRAISE
+    if "do this" in cues:
+        return SaidSort.INSTRUCTION
+    if "what happened" in cues or "that is wrong" in cues:
+        return SaidSort.COMPLAINT
+    if not {"should", "do not", "should not"}.isdisjoint(cues):
+        return SaidSort.INSTRUCTION
+    return SaidSort.OTHER
+
+
+def judge_prompt(text: str) -> list[Judged]:
+    """What each sentence of a prompt is; nothing of a long one or of a pasted review is a rule."""
+    sentences = split_sentences(text)
+    judged = [judge_sentence(sentence) for sentence in sentences]
+    if _can_hold_rules(text, sentences):
+        return judged
+    return [Judged(one.text, _sort(one.text, one.cues), min(one.score, KEPT - 1), one.cues) for one in judged]
+
+
+def _can_hold_rules(text: str, sentences: Sequence[str]) -> bool:
+    return len(text.split()) <= MAX_PROMPT_WORDS and not any(_REVIEW.match(sentence) for sentence in sentences)
+
+
+# --- what is kept ----------------------------------------------------------------------------------------------------
+
+_HOSTS = (
+    "<", "[Request interrupted", "[Image", "This session is being continued", "Operation stopped by hook", "Caveat: ",
+    "API Error", "Stop hook feedback", "Implement the following plan:", "# Files mentioned by the user",
+    "# Context from my IDE",
+    "The user wants to clarify", "\"# ", "# AGENTS.md",
+)  # fmt: skip
+_GOES_ON = Lazy(
+    r"^\W{0,3}(?:&&|use|run|it'?s|it is|they'?re|because|since|so\b|otherwise|instead|that'?s|that is|this (?:is"
+    r"|way)|only|just|you can"
+    r"|we (?:use|have|only)|which|in other words|->|unless|except|always|never|the (?:right|correct) )"
+)  # a sentence that gives the remedy or the reason of the one before it
+_POINTS_BACK = Lazy(r"^\W{0,3}(?:it|that|this|they|those|these|which|you can)\b")
+_PREFERENCE = Lazy(r"\bi (?:\w+ )?(?:prefer|like|hate|never want|don'?t (?:want|like))\b|\bmy preference\b|\brather\b")
+
+
+def is_persons_prompt(text: str) -> bool:
+    """Did a person write it? What a host puts in a person's place, a plan it hands over included, is nobody's word."""
+    return bool(text.strip()) and not text.lstrip().startswith(_HOSTS)
+
+
+def find_said(text: str) -> list[KeptSaid]:
+    """The standing rules and corrections of a prompt, each whole and in the person's own words."""
+    sentences = split_sentences(text) if is_persons_prompt(text) else []
+    if not any(map(_is_telling, sentences)) or not _can_hold_rules(text, sentences):
+        return []
+    judged = [judge_sentence(sentence) for sentence in sentences]
+    found: list[KeptSaid] = []
+    place = 0
+    while place < len(judged):
+        if judged[place].score < KEPT:
+            place += 1
+            continue
+        start, end = _span(judged, place)
+        kept = judged[start:end]
+        best = max(kept, key=lambda one: one.score)
+        words = _clip(" ".join(one.text for one in kept))
+        found.append(KeptSaid(words, best.sort, _kind(best, words), best.score))
+        place = end
+    return found
+
+
+def _is_telling(sentence: str) -> bool:
+    return any(cue.pattern.search(sentence) for cue in CUES if max(cue.rule, cue.correction) >= _TELLING)
+
+
+def _span(judged: Sequence[Judged], place: int) -> tuple[int, int]:
+    """The sentences that belong to the one at `place`: what it points back to, and the remedy and reason after it."""
+    start, end = place, place + 1
+    if start and _POINTS_BACK.match(judged[start].text) and judged[start - 1].sort is not SaidSort.QUESTION:
+        start -= 1
+    while end < len(judged) and (judged[end].score >= KEPT or _is_continued(judged[end])):
+        end += 1
+    return start, end
+
+
+def _is_continued(after: Judged) -> bool:
+    return after.sort not in (SaidSort.QUESTION, SaidSort.PRAISE) and _GOES_ON.match(after.text) is not None
+
+
+def _kind(best: Judged, words: str) -> Kind:
+    if best.sort is SaidSort.CORRECTION:
+        return Kind.GOTCHA
+    return Kind.PREFERENCE if _PREFERENCE.search(words) else Kind.REQUIREMENT
+
+
+def _clip(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= MAX_KEPT_CHARS:
+        return line
+    return f"{line[: MAX_KEPT_CHARS - 1].rsplit(' ', 1)[0]}…"
+
+
+# --- the same said again ---------------------------------------------------------------------------------------------
+
+_EMPTY = frozenset(
+    "a an the and or but so to of in on at for with from by as is are was were be been it its it's this that these "
+    "those there here "
+    "i we you they he she me us my our your u pls please just also then ok okay yes no not don't dont do does did "
+    "never always should "
+    "must need needs have has had will would can could now really very again only any all every".split()
+)
+_NO = Lazy(r"\b(?:not|no|never|\w{2,8}n'?t|dont|avoid|stop|without|instead of|rather than)\b")
+_WORD = Lazy(r"[\w./@+-]{2,40}")
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """The words of a saying that tell what it is about."""
+    return frozenset(
+        word
+        for found in _WORD.finditer(text.casefold().replace("’", "'"))
+        if (word := found.group().strip(".-/")) and word not in _EMPTY
+    )
+
+
+def named_things(text: str) -> frozenset[str]:
+    """The names in a saying: words with a digit, a path or a sign in them."""
+    return frozenset(word for word in telling_words(text) if not word.isalpha())
+
+
+def forbids(text: str) -> bool:
+    """Does a saying forbid or deny something?"""
+    return _NO.search(text.replace("’", "'")) is not None
