@@ -179,7 +179,7 @@ def test_words_from_outside_are_not_the_persons(learn: Learn) -> None:
     (kept,) = learn(session.user("never trust the frozen harbour master without written permission")).added
     assert kept.memory.source is Source.OBSERVER_INFERRED
     assert kept.memory.status is Status.CANDIDATE
-    assert kept.memory.attributes["tainted"]
+    assert (kept.memory.attributes["tainted"], kept.memory.attributes[SPOKEN]) == (True, False)
 
 
 def test_what_an_agent_asks_of_a_sub_agent_is_no_persons_word(learn: Learn) -> None:

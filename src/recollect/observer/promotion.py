@@ -390,7 +390,7 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
             "signal": hunch.signal,
             "evidence": hunch.evidence_json(),
             TAINTED: bool(hunch.taint),
-            SPOKEN: hunch.spoken,
+            SPOKEN: is_theirs,
             COMPOSED: hunch.is_composed,
             **({"taint": hunch.taint} if hunch.taint else {}),
             "needed": hunch.needed,
