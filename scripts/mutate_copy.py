@@ -124,7 +124,7 @@ class Copy:
             **{
                 name: value
                 for name, value in os.environ.items()
-                if not name.startswith(("RECOLLECT_", "COV", "MUTATE"))
+                if not name.startswith(("RECOLLECT_", "COV", "MUTATE", "PYTHONDONTWRITE"))
             },
             "HOME": str(home),
             "PYTHONPATH": os.pathsep.join([str(self.root / "src"), str(Path(__file__).parent)]),

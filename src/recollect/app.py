@@ -392,7 +392,7 @@ class Recollect:
         return self.reader.why(id)
 
     def history(self, id: str | None = None, *, limit: int = 50) -> tuple[Entry, ...]:
-        """The log: of one memory, oldest first, or the latest changes of all, newest first."""
+        """The latest changes: of one memory, oldest first, or of all, newest first."""
         return self.reader.history(id, limit=limit)
 
     def confidence(self, memory: Memory) -> float:

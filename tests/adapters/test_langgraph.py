@@ -22,7 +22,7 @@ ITEMS: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("users", "alice"), "Tea", {"text": "another key", "score": 5.5, "nested": {"a": 1, "b": {"c": 2}}}),
     (("users", "bob"), "tea", {"text": "Alice likes green tea", "score": 9}),
     (("users",), "all", {"text": "", "none": None, "flag": True}),
-    (("docs", "v1", "draft"), "k", {"text": "line one\nline two\r\n", "odd": "\u200b é"}),
+    (("docs", "v1", "draft"), "k", {"text": "line one\nline two\r\n", "odd": "\u200b é", "pairs": [{"n": 2}, "x"]}),
 ]
 FILTERS: list[dict[str, Any] | None] = [
     None,
@@ -32,6 +32,9 @@ FILTERS: list[dict[str, Any] | None] = [
     {"nested": {"a": 1}},
     {"nested": {"b": {"c": {"$eq": 2}}}},
     {"tags": ["a", "b"]},
+    {"pairs": [{"n": {"$gt": 1}}, "x"]},
+    {"pairs": [{"n": {"$gt": 2}}, "x"]},
+    {"pairs": [{"n": 2}]},
     {"text": "Alice likes green tea", "score": 9},
     {"flag": True},
     {"missing": "x"},

@@ -360,3 +360,28 @@ def test_a_name_no_node_can_have_is_not_found(indexed: Recollect, tree, target: 
         indexed.code.impact(target)
     with pytest.raises(NodeNotFound):
         indexed.code.deps(target)
+
+
+@pytest.mark.parametrize(
+    ("importing", "later"),
+    [
+        ("from . import later\n\ndef use():\n    return later.x()\n", "pkg/later.py"),
+        ("import pkg.later\n\ndef use():\n    return pkg.later.x()\n", "pkg/later.py"),
+        ("from pkg.later import x\n\ndef use():\n    return x()\n", "pkg/later.py"),
+        ("from .later.deep import x\n\ndef use():\n    return x()\n", "pkg/later/deep.py"),
+    ],
+)
+def test_an_import_of_what_is_not_there_yet_is_resolved_when_it_comes(
+    memory: Recollect, tmp_path: Path, importing: str, later: str
+) -> None:
+    root = tmp_path / "tree"
+    (root / "pkg").mkdir(parents=True)
+    (root / "pkg" / "__init__.py").write_text("")
+    (root / "pkg" / "user.py").write_text(importing)
+    memory.code.index(root, passages=False)
+    (root / later).parent.mkdir(exist_ok=True)
+    (root / later).write_text("def x():\n    return 1\n")
+    memory.code.index(root, passages=False)
+    edges = {(edge.source, edge.type, edge.target) for edge in memory.store.graph.edges()}
+    assert ("pkg/user.py", "imports", later) in edges
+    assert ("pkg/user.py:use", "calls", f"{later}:x") in edges

@@ -10,6 +10,7 @@ import pytest
 from embed.embed_tools import CountingEmbedder
 from recollect.core.errors import StoreBusy
 from recollect.embed.cached import CachedEmbedder, cache_key
+from recollect.models.withhold import PermittedEmbedder
 
 
 class DictCache:
@@ -109,3 +110,16 @@ def test_a_kept_question_cannot_be_changed_by_whoever_got_it(inner: CountingEmbe
 def test_no_texts_give_no_rows(inner: CountingEmbedder, cache: DictCache) -> None:
     assert CachedEmbedder(inner, cache).embed_documents([]).shape == (0, 8)
     assert inner.asked == []
+
+
+@pytest.mark.parametrize("at_hand", [True, False])
+def test_whoever_stands_before_an_embedder_tells_its_model_its_size_and_whether_it_is_at_hand(
+    inner: CountingEmbedder, cache: DictCache, monkeypatch: pytest.MonkeyPatch, at_hand: bool
+) -> None:
+    monkeypatch.setattr(type(inner), "at_hand", at_hand, raising=False)
+    foreign = [False]
+    permitted = PermittedEmbedder(inner, lambda: None, is_foreign=lambda: foreign[0])
+    for wrapped in (CachedEmbedder(inner, cache), permitted):
+        assert (wrapped.model, wrapped.dims, wrapped.at_hand) == (inner.model, inner.dims, at_hand)
+    foreign[0] = True
+    assert not permitted.at_hand

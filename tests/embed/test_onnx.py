@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from embed.embed_tools import TOKENS, pack_of, put
-from recollect.embed.onnx import OnnxEmbedder, first_token_states, pad_batch
+from recollect.embed.onnx import Encoder, OnnxEmbedder, first_token_states, pad_batch
 from recollect.embed.packs import EMBEDDERS, Pack, is_installed
-from recollect.embed.port import EmbedderWrong, PackCorrupt
+from recollect.embed.port import EmbedderDown, EmbedderWrong, PackCorrupt
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'recollect[onnx]'")
 
@@ -159,3 +159,14 @@ def test_the_real_model_puts_the_answer_first_and_gives_a_text_one_vector(real_p
     question = embedder.embed_query("When did Melanie do the run for a good cause?")
     assert int(np.argmax(found @ question)) == 0
     np.testing.assert_array_equal(embedder.embed_documents(texts[1:2])[0], found[1])
+
+
+def test_a_session_that_fails_is_told_with_the_name_of_the_model(tmp_path: Path) -> None:
+    class Broken:
+        def run(self, *_: object) -> None:
+            raise RuntimeError("out of arena")
+
+    encoder = Encoder(next(iter(EMBEDDERS.values())), tmp_path, name="small-model", down=EmbedderDown)
+    encoder._loaded = (None, Broken(), frozenset())  # type: ignore[assignment]
+    with pytest.raises(EmbedderDown, match=r"small-model.*: onnxruntime failed \(out of arena\)"):
+        encoder.run({})

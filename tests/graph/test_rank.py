@@ -42,3 +42,4 @@ def test_nodes_without_edges_share_evenly_and_no_nodes_have_no_ranks() -> None:
 def test_normalised_ranks_are_shares_of_the_highest() -> None:
     assert normalised([0.1, 0.4, 0.2]) == pytest.approx([0.25, 1.0, 0.5])
     assert normalised([]) == []
+    assert normalised([0.0, 0.0]) == [0.0, 0.0]

@@ -290,3 +290,12 @@ def test_the_whole_parser_can_be_built() -> None:
 def test_the_common_options_may_stand_after_any_command_and_its_own_commands(words: list[str]) -> None:
     args = parse_arguments([*words, "--json", "--store", "somewhere", "--read-only", "--actor", "me"])
     assert (args.json, args.store, args.read_only, args.actor) == (True, "somewhere", True, "me")
+
+
+def test_an_act_without_a_reason_is_logged_without_one(sh: Shell) -> None:
+    id = sh.json("remember", "Deploys run from main.")["id"]
+    for act in (["confirm"], ["dispute"], ["pin"], ["undo"], ["edit", "--tag", "x"], ["reject"]):
+        sh.json(act[0], id, *act[1:])
+    entries = sh.json("history", id)
+    assert [entry["action"] for entry in entries] == ["add", "confirm", "dispute", "pin", "undo", "edit", "reject"]
+    assert not [entry for entry in entries if entry["action"] != "undo" and "why" in entry]

@@ -12,6 +12,7 @@ from recollect.core.kinds import Kind
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Status
+from recollect.observer.rules.work import _from_the_start
 
 ANY = Filter(statuses=frozenset(Status))
 
@@ -159,3 +160,13 @@ def test_a_recipe_and_a_calibration_carry_their_payloads(memory: Recollect, lear
     (plan,) = of(memory, "step_overrun")
     assert plan.payload is not None
     assert plan.payload.samples == 3  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("turned", range(4))
+def test_a_round_is_told_from_its_first_action_by_hand_wherever_one_begins_to_look(turned: int) -> None:
+    told = ["search", "read", "edit", "run make test"]
+    assert _from_the_start([*told[turned:], *told[:turned]]) == told
+    commands = ["run a", "run b", "run c", "edit"]
+    assert _from_the_start([*commands[turned:], *commands[:turned]]) == ["edit", "run a", "run b", "run c"]
+    by_hand = ["a", "c", "b", "d"]
+    assert _from_the_start([*by_hand[turned:], *by_hand[:turned]]) == by_hand

@@ -144,3 +144,14 @@ def test_nearness_is_a_cosine_and_nothing_without_vectors(memory: Recollect) -> 
         assert near is not None
         assert far is not None
         assert far < near < 0.999
+
+
+def test_the_history_of_one_memory_is_its_latest_changes_oldest_first(memory: Recollect) -> None:
+    id = memory.remember("Deploys run from main.").id
+    for number in range(4):
+        memory.edit(id, tags=[f"t{number}"], why=str(number))
+    for asked in (id, id[-8:]):
+        assert [entry.change.why for entry in memory.history(asked, limit=2)] == ["2", "3"]
+        assert [entry.change.action for entry in memory.history(asked)] == ["add", *["edit"] * 4]
+        assert memory.history(asked, limit=0) == ()
+    assert [entry.change.why for entry in memory.history(limit=2)] == ["3", "2"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
@@ -459,7 +460,7 @@ def extras(record: Record) -> dict[str, Any]:
 
 def changes(memory: Recollect, id: str, known: Record | None) -> Iterator[dict[str, Any]]:
     try:
-        entries = [one for one in memory.history(id) if one.change.action in ("add", "edit", "forget")]
+        entries = [one for one in memory.history(id, limit=sys.maxsize) if one.change.action in ("add", "edit", "forget")]
     except NotFound:
         return
     edits = [entry.change for entry in entries if entry.change.action == "edit"]

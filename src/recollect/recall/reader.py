@@ -437,14 +437,15 @@ class Reader:
         )
 
     def history(self, id: str | None = None, *, limit: int = 50) -> tuple[Entry, ...]:
-        """The log: of one memory, oldest first, or the latest changes of all, newest first."""
+        """The latest changes: of one memory, oldest first, or of all, newest first."""
         if id is None:
             return tuple(self._stores.project.log.recent(limit))
         for store in self._stores.all:
             if known := store.log.of(id):  # a forgotten memory still has a history
-                return tuple(known)
+                return tuple(known[max(0, len(known) - limit) :])
         store, found = self._stores.find(id)
-        return tuple(store.log.of(found))
+        known = store.log.of(found)
+        return tuple(known[max(0, len(known) - limit) :])
 
     def confidence(self, memory: Memory) -> float:
         """What the stored confidence is worth now."""
