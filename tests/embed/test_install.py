@@ -314,3 +314,16 @@ def test_every_shipped_pack_is_pinned_and_has_a_hub_and_a_package() -> None:
         assert pack.hub.endswith("/")
         assert [type(source) for source in list_sources(pack)] == [Hub, *[Registry] * len(pack.packages)]
         assert all("==" in requirement for requirement in pack.packages)
+
+
+def test_a_source_says_what_it_is_in_an_error(tmp_path: Path) -> None:
+    def fails(command: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess([], 1, "", "ERROR: No matching distribution")
+
+    sources = (Local(tmp_path / "nothing"), Registry("some-package==1.0", fails))
+    with pytest.raises(PackNotFetched) as caught:
+        install(PACK, tmp_path / "packs", sources)
+    said = f"{caught.value} {caught.value.hint}"
+    assert "the package some-package==1.0" in said
+    assert "No matching distribution" in said
+    assert str(tmp_path / "nothing") in said
