@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 from datetime import date, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import recollect
+from conftest import HandClock
 from recollect.adapters.mem0 import AsyncMemory, Memory, expired, matches, messages_of, parse_expiry, text_of
 from recollect.app import Recollect
 
@@ -371,3 +373,50 @@ def test_a_client_is_a_context_that_gives_itself(memory: Recollect) -> None:
     client = Memory(memory)
     with client as entered:
         assert entered is client
+
+
+def steps(mem: Any) -> Any:
+    """Every method once; each gives what it gives, or what can be awaited."""
+    added = yield mem.add("I like tea.", user_id="ada", infer=False)
+    id = added["results"][0]["id"]
+    yield mem.get(id)
+    yield mem.update(id, "I like green tea.")
+    yield mem.search("tea", filters={"user_id": "ada"})
+    yield mem.get_all(filters={"user_id": "ada"})
+    yield mem.history(id)
+    yield mem.delete(id)
+    yield mem.get(id)
+    yield mem.add("I like coffee.", user_id="ada", infer=False)
+    yield mem.delete_all(user_id="ada")
+    yield mem.reset()
+    yield mem.get_all(filters={"user_id": "ada"})
+
+
+def shape(answer: Any) -> Any:
+    """An answer without what chance and the clock put into it."""
+    if isinstance(answer, dict):
+        drawn = ("id", "memory_id", "created_at", "updated_at", "hash", "score")
+        return {name: "…" if name in drawn else shape(value) for name, value in answer.items()}
+    return [shape(one) for one in answer] if isinstance(answer, list) else answer
+
+
+def test_every_awaitable_method_answers_what_the_plain_one_answers(clock: HandClock) -> None:
+    plain, awaited = [], []
+    with recollect.open(":memory:", project="a", clock=clock) as memory:
+        talk, answer = steps(Memory(memory)), None
+        with contextlib.suppress(StopIteration):
+            while True:
+                answer = talk.send(answer)
+                plain.append(shape(answer))
+
+    async def use() -> None:
+        with recollect.open(":memory:", project="a", clock=clock) as memory:
+            talk, answer = steps(AsyncMemory(memory)), None
+            with contextlib.suppress(StopIteration):
+                while True:
+                    answer = await talk.send(answer)
+                    awaited.append(shape(answer))
+
+    asyncio.run(use())
+    assert len(plain) == 12
+    assert awaited == plain

@@ -460,7 +460,8 @@ def extras(record: Record) -> dict[str, Any]:
 
 def changes(memory: Recollect, id: str, known: Record | None) -> Iterator[dict[str, Any]]:
     try:
-        entries = [one for one in memory.history(id, limit=sys.maxsize) if one.change.action in ("add", "edit", "forget")]
+        every = memory.history(id, limit=sys.maxsize)
+        entries = [one for one in every if one.change.action in ("add", "edit", "forget")]
     except NotFound:
         return
     edits = [entry.change for entry in entries if entry.change.action == "edit"]
