@@ -392,12 +392,12 @@ def steps(mem: Any) -> Any:
     yield mem.get_all(filters={"user_id": "ada"})
 
 
-def shape(answer: Any) -> Any:
+def undrawn(answer: Any) -> Any:
     """An answer without what chance and the clock put into it."""
     if isinstance(answer, dict):
         drawn = ("id", "memory_id", "created_at", "updated_at", "hash", "score")
-        return {name: "…" if name in drawn else shape(value) for name, value in answer.items()}
-    return [shape(one) for one in answer] if isinstance(answer, list) else answer
+        return {name: "…" if name in drawn else undrawn(value) for name, value in answer.items()}
+    return [undrawn(one) for one in answer] if isinstance(answer, list) else answer
 
 
 def test_every_awaitable_method_answers_what_the_plain_one_answers(clock: HandClock) -> None:
@@ -407,7 +407,7 @@ def test_every_awaitable_method_answers_what_the_plain_one_answers(clock: HandCl
         with contextlib.suppress(StopIteration):
             while True:
                 answer = talk.send(answer)
-                plain.append(shape(answer))
+                plain.append(undrawn(answer))
 
     async def use() -> None:
         with recollect.open(":memory:", project="a", clock=clock) as memory:
@@ -415,7 +415,7 @@ def test_every_awaitable_method_answers_what_the_plain_one_answers(clock: HandCl
             with contextlib.suppress(StopIteration):
                 while True:
                     answer = await talk.send(answer)
-                    awaited.append(shape(answer))
+                    awaited.append(undrawn(answer))
 
     asyncio.run(use())
     assert len(plain) == 12
