@@ -146,7 +146,8 @@ def _read_answer(told: Mapping[str, Any], *, failed: bool) -> tuple[str, bool]:
         said = [answer.get(name) for name in _SAID] + [file.get("content") if isinstance(file, dict) else None]
         answer = "\n".join(part for part in map(_plain, said) if part)
     text = _plain(answer)
-    failed = failed or _EXITED.search(f"{text[:_EXIT_CHARS]}\n{text[-_EXIT_CHARS:]}") is not None
+    ends = f"{text[:_EXIT_CHARS]}\n{text[-_EXIT_CHARS:]}"
+    failed = failed or ("exit" in ends.casefold() and _EXITED.search(ends) is not None)
     if len(text) > _RESULT_CHARS:
         text = text[: _RESULT_CHARS // 2] + text[-_RESULT_CHARS // 2 :]
     return text, failed

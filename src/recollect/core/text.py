@@ -23,19 +23,21 @@ _UNSPACED = (
 _RUN = Lazy(f"([{_UNSPACED}]+)", 0)  # half of what this module would cost to load, for texts that most never see
 _WORD = re.compile(r"\w+")
 # A name: letters, digits and the separators that occur inside identifiers, paths, versions and flags.
-_NAME = re.compile(r"[\w$@.\-/\\:#+]+")
-_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
-_INNER = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z]|\w[_.\-/\\:#@$+]+\w")
-_SEPARATOR = re.compile(r"[/\\:]")
+_NAME = Lazy(r"[\w$@.\-/\\:#+]+", 0)
+_HUMP = Lazy(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+", 0)
+_INNER = Lazy(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z]|\w[_.\-/\\:#@$+]+\w", 0)
+_SEPARATOR = Lazy(r"[/\\:]", 0)
 _MAX_NAME = 200  # characters; longer runs are data, not names
 
 # Control characters other than tab and line ends; format characters that hide, reorder or join text. The zero-width
 # joiners stay: emoji and several scripts are misspelt without them.
-_CONTROL = re.compile(
+_CONTROL = Lazy(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\ufff0-\ufffb\U000e0000-\U000e0fff]"
+    "\ufff0-\ufffb\U000e0000-\U000e0fff]",
+    0,
 )
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_ASCII_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))  # those of it that plain English could hold
+_LONE_SURROGATE = Lazy("[\ud800-\udfff]", 0)
 _SPACE = re.compile(r"\s+")
 _LINE_END = re.compile("[\n\u2028\u2029]")
 _BREAK = re.compile("[\t\n\u2028\u2029]+")
@@ -58,13 +60,17 @@ def clean(text: str) -> tuple[str, int]:
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         unified = unicodedata.normalize("NFC", unified)
-    cleaned, removed = _CONTROL.subn("", unified)
-    return cleaned.strip(), removed
+    cleaned = _without_controls(unified)
+    return cleaned.strip(), len(unified) - len(cleaned)
+
+
+def _without_controls(text: str) -> str:
+    return text.translate(_ASCII_CONTROL) if text.isascii() else _CONTROL.pattern.sub("", text)
 
 
 def printable(text: str) -> str:
     """`text` as it may reach a terminal or a log: nothing in it can move the cursor or hide."""
-    return _CONTROL.sub("", text.replace("\r", ""))
+    return _without_controls(text.replace("\r", ""))
 
 
 def one_line(text: str) -> str:
@@ -94,7 +100,7 @@ def names(text: str) -> list[str]:
     """The identifier-like words of `text`: camelCase, snake_case, dotted, paths, flags, versions."""
     if _INNER.search(text) is None:  # most prose holds none
         return []
-    runs = _NAME.findall(text)
+    runs = _NAME.pattern.findall(text)
     return [name for run in runs if (name := _known_name(run) if len(run) <= _MAX_NAME else _name(run))]
 
 
@@ -109,7 +115,7 @@ _known_name = lru_cache(maxsize=32_768)(_name)  # the same words come again and 
 
 def humps(name: str) -> list[str]:
     """The parts an identifier is made of: `parseHTTPResponse_v2` → parse, http, response, v, 2."""
-    return [part.lower() for part in _HUMP.findall(name)]
+    return [part.lower() for part in _HUMP.pattern.findall(name)]
 
 
 def whole(name: str) -> str:
@@ -141,7 +147,7 @@ def index_names(content: str | None, *labels: str | None) -> str:
 @lru_cache(maxsize=8_192)
 def _name_tokens(name: str) -> dict[str, None]:
     """The tokens one identifier is found by: whole, piece by piece, part by part."""
-    return dict.fromkeys([whole(name), *(whole(piece) for piece in _SEPARATOR.split(name)), *humps(name)])
+    return dict.fromkeys([whole(name), *(whole(piece) for piece in _SEPARATOR.pattern.split(name)), *humps(name)])
 
 
 def _pairs(run: str) -> str:
@@ -185,7 +191,7 @@ def excerpt(text: str, limit: int) -> str:
 
 # --- what a question says ---------------------------------------------------------------------------------------------
 
-_PHRASE = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”')
+_PHRASE = Lazy(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”', 0)
 _STOP = frozenset(
     "a about after all also an and any are as at be because been before but by can could did do does doing for "
     "from had has have having he her here hers him his how i if in into is it its just me might more most my no "
@@ -225,7 +231,8 @@ def split_terms(text: str, *, max_chars: int) -> tuple[tuple[str, ...], tuple[st
     Words that are in every sentence are left out unless there are no others.
     """
     plain = clean(text.replace("\0", " ")[:max_chars])[0]
-    phrases = tuple(dict.fromkeys(straight or curly for straight, curly in _PHRASE.findall(plain)))
+    quoted = _PHRASE.pattern.findall(plain) if '"' in plain or "“" in plain else ()
+    phrases = tuple(dict.fromkeys(straight or curly for straight, curly in quoted))
     found = list(dict.fromkeys(words(plain)))
     telling = [word for word in found if is_telling(word)]
     return tuple(telling or found), phrases, tuple(dict.fromkeys(names(plain)))

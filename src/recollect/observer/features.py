@@ -37,6 +37,7 @@ _OPEN = 64  # calls whose answer is awaited
 _QUOTED = Lazy(r"'[^']*'|\"[^\"]*\"|<<[\s\S]*", 0)
 _REDIRECTED = Lazy(r"\d?>&\d|&>\S*|\d?>{1,2}\s*\S+", 0)
 _BETWEEN = Lazy(r"(&&|\|\||;|\n|\|)", 0)
+_LITERAL, _JOINING = frozenset("'\"<"), frozenset("&|;\n")  # without these signs there is nothing to find
 _PATHS = Lazy(r"(?<![\w.@~/-])(?:[\w.@~-]*(?:/[\w.@-]+)+|[\w-]+\.\w+)", 0)
 _HIDING = frozenset({"|", "||", ";"})  # what follows a command whose failure nobody is told of
 
@@ -197,8 +198,10 @@ def with_folders(path: str) -> list[str]:
 @lru_cache(maxsize=256)
 def split_commands(line: str) -> tuple[tuple[str, bool], ...]:
     """The commands of a shell line by name, each with whether its failure would be told; none that a pipe feeds."""
-    plain = _REDIRECTED.pattern.sub(" ", _QUOTED.pattern.sub(" … ", line))
-    parts = _BETWEEN.pattern.split(plain)
+    # Most commands are one plain line: a hook should not compile patterns for what is not there.
+    plain = line if _LITERAL.isdisjoint(line) else _QUOTED.pattern.sub(" … ", line)
+    plain = _REDIRECTED.pattern.sub(" ", plain) if ">" in plain else plain
+    parts = [plain] if _JOINING.isdisjoint(plain) else _BETWEEN.pattern.split(plain)
     found: dict[tuple[str, bool], None] = {}
     for place in range(0, len(parts), 2):
         name = command_name(parts[place].strip()) if parts[place].strip() else ""

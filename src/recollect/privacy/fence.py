@@ -241,7 +241,7 @@ def _item(number: int, hit: Hit) -> str:
 # --- other texts of unknown origin ----------------------------------------------------------------------------------
 
 WORKING_LIMIT = 4_000  # characters of an agent's working memory in its system prompt
-_JOINERS = re.compile("[\u200c\u200d\ufe00-\ufe0f]")  # `clean` keeps them, because some scripts need them
+_JOINERS = Lazy("[\u200c\u200d\ufe00-\ufe0f]", 0)  # `clean` keeps them, because some scripts need them
 
 
 def fence_text(text: str, *, nonce: str, limit: int = ITEM_LIMIT) -> str:
@@ -253,7 +253,7 @@ def fence_text(text: str, *, nonce: str, limit: int = ITEM_LIMIT) -> str:
 
 def harmless(text: str, *, limit: int) -> str:
     """Text of unknown origin for a prompt: defused, without a single zero-width character, cut at `limit`."""
-    plain = _JOINERS.sub("", defuse(_JOINERS.sub("", text)))
+    plain = _JOINERS.pattern.sub("", defuse(_JOINERS.pattern.sub("", text)))
     return plain[:limit].rstrip()
 
 
