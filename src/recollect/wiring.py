@@ -30,6 +30,7 @@ from recollect.remember.writer import VectorMaker, Writer
 from recollect.store.meta import FILE, Meta
 from recollect.store.open import open_store
 from recollect.store.pair import StorePair
+from recollect.store.sqlite.place import was_made_here
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
@@ -441,12 +442,16 @@ def _settle_origin(store: Store, file: Path | None, before: str | None) -> Store
 
 
 @contextmanager
-def keep_mark(path: Path) -> Iterator[None]:
+def keep_mark(path: Path, backup: Path | None = None) -> Iterator[None]:
     """Around putting another file in the place of a store: what was this person's stays theirs, if what comes was made
-    from that very file, or from an earlier one of theirs while this one can be seen to be theirs."""
+    from that very file, or from an earlier one of theirs while this one can be seen to be theirs. A backup must have
+    been made on this machine: the mark in it proves whose store it is a copy of, not who wrote its rows."""
     before = identify_file(os.fspath(path)) if os.path.lexists(path) else ""
     own = _is_own(path)
+    made_here = backup is None or was_made_here(backup)
     yield
+    if not made_here:
+        return
     store = open_store(path, Kinds(), create=False)
     try:
         origin = StoreOrigin(os.path.abspath(path), Meta(store.engine, FILE).get)

@@ -20,6 +20,7 @@ from recollect.core.errors import (
     MemoryClosed,
     NewerSchema,
     NotAStore,
+    StoreBusy,
     StoreDamaged,
     StoreError,
     StoreMissing,
@@ -271,3 +272,23 @@ def test_an_order_nobody_knows_is_refused_with_the_choices(tmp_path: Path) -> No
 
 def test_a_folder_beside_a_store_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert make_folder(tmp_path / "beside").stat().st_mode & 0o777 == 0o700
+
+
+def test_who_waits_a_second_for_writers_waits_no_longer_for_another_program(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    engine = SqliteEngine(path, timeout=1.0)
+    with engine.write():
+        engine.execute("create table t (x)")
+    engine.close()
+    program = (
+        "import sqlite3, sys; other = sqlite3.connect(sys.argv[1]); other.execute('pragma locking_mode = exclusive');"
+        "other.execute('insert into t values (1)'); print('held', flush=True); sys.stdin.readline()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(StoreBusy, match="for 1 s"):
+            SqliteEngine(path, timeout=1.0, recognises=False).rows("select * from t")
+        other.kill()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from recollect.store.open import open_store
 from recollect.store.sqlite.backup import Backup, list_backups, make_backup
 from recollect.store.sqlite.engine import sqlite_version
 from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
-from recollect.store.sqlite.swap import QUARANTINE, STRANGE
+from recollect.store.sqlite.swap import QUARANTINE, STAMP, STRANGE
 
 if TYPE_CHECKING:
     from recollect.core.conversations import Turn
@@ -40,8 +41,10 @@ __all__ = [
     "StoreStatus",
     "backups_beside",
     "engine_version",
+    "newest_backup",
     "restore_backup",
     "salvage_store",
+    "strange_logs_beside",
 ]
 
 _ALL_RUNS = 10_000  # runs of chores that are looked through for those of one job
@@ -162,12 +165,16 @@ def restore_backup(store: Path, backup: Path | None = None, *, kinds: Kinds | No
     from recollect.core.kinds import Kinds
     from recollect.tend.put_back import put_back
 
-    if backup is None:
-        known = list_backups(store.parent)
-        if not known:
-            raise BackupNotFound(str(store.parent / "backups"))
-        backup = known[0].path
-    return put_back(backup, store, kinds or Kinds())
+    return put_back(newest_backup(store) if backup is None else backup, store, kinds or Kinds())
+
+
+def newest_backup(store: Path) -> Path:
+    """The newest backup beside a store. One that is dated in the future is the newest only when there is no other."""
+    known = list_backups(store.parent)
+    if not known:
+        raise BackupNotFound(str(store.parent / "backups"))
+    today = datetime.now(UTC).strftime(STAMP)
+    return next((one.path for one in known if one.path.name[: len(today)] <= today), known[0].path)
 
 
 def salvage_store(path: Path, kinds: Kinds) -> RepairReport:

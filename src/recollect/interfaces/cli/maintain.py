@@ -14,7 +14,7 @@ from recollect.core.errors import InvalidField, StoreError, StoreMissing
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import check_json, restored_json
-from recollect.tend.maintenance import restore_backup, salvage_store
+from recollect.tend.maintenance import newest_backup, restore_backup, salvage_store
 from recollect.wiring import keep_mark, kinds_of, locate
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ def arguments_restore(parser: argparse.ArgumentParser) -> None:
 def run_restore(args: argparse.Namespace, console: Console) -> int:
     from recollect.config import Settings
 
-    path, named = _store_file(args), None if args.backup is None else Path(args.backup)
-    with keep_mark(path):
-        restored = restore_backup(path, named, kinds=kinds_of(Settings()))
+    path = _store_file(args)
+    backup = newest_backup(path) if args.backup is None else Path(args.backup)
+    with keep_mark(path, backup):
+        restored = restore_backup(path, backup, kinds=kinds_of(Settings()))
     if console.json:
         console.value(restored_json(restored))
         return FINE

@@ -12,7 +12,7 @@ from recollect.core.errors import BackupFailed, BackupNotFound, StoreError
 from recollect.store.migrations.latest import APPLICATION_ID
 from recollect.store.port import Engine
 from recollect.store.sqlite.engine import SqliteEngine
-from recollect.store.sqlite.place import make_folder, sync_file, sync_folder
+from recollect.store.sqlite.place import make_folder, mark_made_here, sync_file, sync_folder
 from recollect.store.sqlite.swap import STAMP
 
 FOLDER = "backups"
@@ -44,6 +44,7 @@ def make_backup(engine: Engine, *, reason: str = "manual", target: Path | None =
     try:
         engine.copy_to(partial)
         verify(partial)
+        mark_made_here(partial)
         sync_file(partial)
         os.replace(partial, target)
     finally:

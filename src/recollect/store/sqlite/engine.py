@@ -148,6 +148,7 @@ class SqliteEngine:
         self._path = path
         self._read_only = read_only
         self._timeout = timeout
+        self._busy_ms = min(_BUSY_MS, int(timeout * 1000))
         self._vfs = vfs
         self._recognises = recognises and path is not None
         self._closed = False
@@ -368,7 +369,7 @@ class SqliteEngine:
             try:
                 busy = connection.execute("pragma main.wal_checkpoint(truncate)").fetchall()
             finally:
-                connection.set_busy_timeout(_BUSY_MS)
+                connection.set_busy_timeout(self._busy_ms)
             if self._reserve:
                 self._reserve.refill()
         return bool(busy) and busy[0][0] == 0
@@ -541,7 +542,7 @@ class SqliteEngine:
         return connection
 
     def _set_up(self, connection: _Connection, *, read_only: bool) -> None:
-        connection.set_busy_timeout(_BUSY_MS)
+        connection.set_busy_timeout(self._busy_ms)
         harden(connection)
         if self._recognises:
             self._recognise(connection)
@@ -792,18 +793,18 @@ class SqliteEngine:
         try:
             yield
         except apsw.Error as error:
-            raise translate(error, self.location) from error
+            raise translate(error, self.location, waited=self._busy_ms / 1000) from error
         except UnicodeDecodeError as error:
             raise StoreDamaged(self.location, f"a text in it is not UTF-8 ({error})") from error
 
 
-def translate(error: apsw.Error, location: str) -> StoreError:
+def translate(error: apsw.Error, location: str, *, waited: float = _BUSY_MS / 1000) -> StoreError:
     """The most specific of our errors for one of the driver's."""
     match error:
         case apsw.FullError():
             return StoreFull(location)
         case apsw.BusyError() | apsw.LockedError():
-            return StoreBusy(location, waited=_BUSY_MS / 1000)
+            return StoreBusy(location, waited=waited)
         case apsw.NotADBError():
             return NotAStore(location, "not a database")
         case apsw.CorruptError():

@@ -6,8 +6,10 @@ renames. Never opens a database that is in use: closing it would drop the locks 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,6 +18,7 @@ from recollect.core.errors import StoreFull, StoreReadOnly, UnsafeFile
 Identity: TypeAlias = tuple[int, int]  # device and inode
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LINK = "Remove the link. If it is your store, put the file itself there."
+_MADE_HERE = "user.recollect.made"
 _FULL = frozenset({28, 122})  # ENOSPC, EDQUOT
 
 
@@ -96,6 +99,23 @@ def make_folder(folder: Path) -> Path:
     if stat.S_ISLNK(found.st_mode):
         raise UnsafeFile(str(folder), "a symbolic link", hint="Remove it; a folder of that name is made again.")
     return folder
+
+
+def mark_made_here(path: Path) -> None:
+    """Note on a file that we made it on this machine. No clone, pull or archive carries the note."""
+    if hasattr(os, "setxattr"):
+        with suppress(OSError):  # a file system without attributes: then nothing is known of any file
+            os.setxattr(path, _MADE_HERE, b"1", follow_symlinks=False)
+
+
+def was_made_here(path: Path) -> bool:
+    """Did we make it on this machine, as far as the file system can tell?"""
+    if not hasattr(os, "getxattr"):
+        return True
+    try:
+        return bool(os.getxattr(path, _MADE_HERE, follow_symlinks=False))
+    except OSError as error:
+        return error.errno != errno.ENODATA  # one that keeps no attributes tells nothing
 
 
 def resolved(path: Path) -> str:

@@ -58,6 +58,9 @@ def exchange(path: Path, built: Path, lock: FairLock, why: str) -> Path | None:
     """Put a finished file in the place of the store; where what stood there is kept, if anything did."""
     if look(beside(built, "-wal")) is not None:
         raise RuntimeError(f"{built} is still open")
+    for name in ("-wal", "-shm", "-reserve"):  # after the note is written there is no way back
+        look_safely(beside(path, name))
+    make_folder(path.parent / QUARANTINE)
     sync_file(built)
     waiting = beside(path, _NEXT)
     os.replace(built, waiting)
