@@ -49,7 +49,7 @@ def test_a_confirmed_fact_and_a_taught_one_are_protected(memory: Recollect, cloc
 def test_a_code_memory_expires_after_three_half_lives_and_goes_a_month_later(
     memory: Recollect, clock: HandClock
 ) -> None:
-    memory.remember("The build needs gen first.", kind="gotcha")
+    memory.remember("The build needs gen first.", kind="gotcha", source=Source.MCP_AUTO)
     pinned = memory.remember("The linker needs lld.", kind="gotcha", pinned=True)
     decision = memory.remember("We use Postgres.", kind="decision")
     clock.pass_(days=179)
@@ -90,3 +90,30 @@ def test_a_dry_run_names_each_memory_and_the_reason(memory: Recollect, clock: Ha
         (f"expire {fact.id}", "faded to 0.002 after 60 days unused")
     ]
     assert memory.count(EXPIRED) == 0
+
+
+def test_nothing_that_a_person_taught_is_deleted_by_age(memory: Recollect, clock: HandClock) -> None:
+    mine = memory.remember("The press needs two hands.", kind="gotcha")
+    clock.pass_(days=700)
+    assert prune(memory) == {"expired": 1, "deleted": 0}
+    clock.pass_(days=700)
+    prune(memory)
+    assert memory.get(mine.id).status is Status.EXPIRED
+
+
+def test_a_clock_that_is_years_ahead_expires_nothing(memory: Recollect, clock: HandClock) -> None:
+    agents = memory.remember("The press needs two hands.", kind="gotcha", source=Source.MCP_AUTO)
+    clock.pass_(days=3650)
+    for _ in range(3):
+        assert prune(memory) == {}
+        clock.pass_(days=100)
+    assert memory.get(agents.id).status is Status.ACTIVE
+
+
+def test_what_was_written_while_the_clock_stood_at_1970_does_not_expire(memory: Recollect, clock: HandClock) -> None:
+    clock.pass_(days=-20_000)
+    old = memory.remember("The press needs two hands.", kind="gotcha", source=Source.MCP_AUTO)
+    clock.pass_(days=20_000)
+    memory.remember("The crane is yellow.")
+    assert prune(memory) == {}
+    assert memory.get(old.id).status is Status.ACTIVE

@@ -19,10 +19,19 @@ from recollect.core.scope import OPEN, Status
 from recollect.recall.score import confidence_now
 from recollect.remember import acts
 from recollect.remember.act import ActContext
+from recollect.remember.agents import is_persons
 from recollect.remember.forget import prune
 from recollect.store.cache import EmbeddingCache
 from recollect.store.store import Store
-from recollect.tend.policy import FADED, HALF_LIVES, KEPT_EXPIRED, NEVER_DELETED, NEVER_EXPIRED
+from recollect.tend.policy import (
+    FADED,
+    HALF_LIVES,
+    KEPT_EXPIRED,
+    KNOWN_SINCE,
+    LONGEST_REST,
+    NEVER_DELETED,
+    NEVER_EXPIRED,
+)
 
 _ACTOR = "prune"
 _SHOWN = 1000  # steps a plan lists
@@ -58,6 +67,9 @@ class PruneChore:
         )
 
     def _found(self, now: datetime) -> Iterator[tuple[str, Memory, str]]:
+        last = self.store.log.recent(1)
+        if last and now - last[0].at > LONGEST_REST:
+            return  # nobody acted for years, or the clock is ahead: the next act tells which
         for page in self.store.memories.every():
             for memory in page.memories:
                 if memory.project != self.store.project:
@@ -85,7 +97,10 @@ def expires(memory: Memory, kinds: Kinds, now: datetime) -> str:
     if memory.status not in OPEN or memory.pinned or memory.verified or memory.kind in NEVER_EXPIRED:
         return ""
     curve = memory.decay if memory.decay is not None else kinds.rule(memory.kind).decay
-    idle = now - max(memory.accessed_at, memory.created_at)
+    used = max(memory.accessed_at, memory.created_at)
+    if used < KNOWN_SINCE:
+        return ""
+    idle = now - used
     if isinstance(curve, Exponential):
         left = confidence_now(memory, kinds, now)
         return f"faded to {left:.3f} after {idle.days} days unused" if curve.rate > 0 and left < FADED else ""
@@ -96,8 +111,8 @@ def expires(memory: Memory, kinds: Kinds, now: datetime) -> str:
 
 def deletes(memory: Memory, now: datetime) -> str:
     """Why an expired memory may go for good, or nothing."""
-    if memory.status is not Status.EXPIRED or memory.verified or memory.pinned or memory.kind in NEVER_DELETED:
-        return ""
+    if memory.status is not Status.EXPIRED or is_persons(memory) or memory.kind in NEVER_DELETED:
+        return ""  # age alone deletes nothing that a person taught, said or confirmed
     since = memory.valid_until or memory.updated_at
     return f"expired on {since.date().isoformat()}" if now - max(since, memory.updated_at) > KEPT_EXPIRED else ""
 

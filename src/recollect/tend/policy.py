@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ LONGEST_RETRY = timedelta(hours=6)
 FADED = 0.05  # effective confidence below which a fact has expired
 HALF_LIVES = 3  # unused, after which anything else has expired
 KEPT_EXPIRED = timedelta(days=30)  # before an expired memory is deleted
+LONGEST_REST = timedelta(days=730)  # since the last act; more, and the clock is doubted: nothing expires
+KNOWN_SINCE = datetime(2000, 1, 1, tzinfo=UTC)  # what is dated before was written by a clock that stood still
 NEVER_DELETED = frozenset(
     {"episode", "fact", "reflection"}
 )  # conversational evidence goes only when somebody erases it
