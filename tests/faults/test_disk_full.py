@@ -263,6 +263,22 @@ def test_a_full_disk_can_be_read_and_forgotten_from_by_a_process_that_starts_on_
     report(f"cold starts on a full disk: 16, acknowledged: {len(kept) + 6}, lost: 0, forgotten: 5")
 
 
+def test_a_disk_without_room_for_another_file_is_told_as_full(tmp_path: Path) -> None:
+    rng = random.Random(base_seed())
+    with _small_disk(tmp_path / "disk", 24, files=300) as folder:
+        path = folder / "memory.db"
+        with recollect.open(path) as memory:
+            kept = sorted(receipt.id for receipt in memory.remember_all([Draft(words(rng)) for _ in range(20)]))
+        with contextlib.suppress(OSError):
+            for number in range(1_000):
+                (folder / f"filler{number}").touch()
+        with pytest.raises(StoreFull), recollect.open(path) as memory:
+            memory.list()
+        for number in range(10):
+            (folder / f"filler{number}").unlink()
+        assert _ids_seen_by_another_process(path, "read-write") == kept
+
+
 _LIMITED = """
 import resource, signal, sys, recollect
 from faults.fault_tools import words, state, assert_sound

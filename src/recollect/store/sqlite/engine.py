@@ -813,6 +813,8 @@ def translate(error: apsw.Error, location: str, *, waited: float = _BUSY_MS / 10
             return StoreDamaged(location, "a value in it is larger than any that is written")
         case apsw.InterruptError():
             return StoreDamaged(location, "reading its list of tables takes too long")
+        case apsw.CantOpenError() if _disk_is_full(location):
+            return StoreFull(location)
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
             return StoreReadOnly(location)
         case apsw.ConstraintError():
@@ -829,12 +831,13 @@ def translate(error: apsw.Error, location: str, *, waited: float = _BUSY_MS / 10
 
 
 def _disk_is_full(location: str) -> bool:
-    """Some file systems report a full disk or quota as a plain I/O error."""
+    """Some file systems report a full disk or quota as a plain I/O error; one without room for a new file, as a file
+    that cannot be opened."""
     try:
         room = os.statvfs(os.path.dirname(location) or ".")
     except (OSError, AttributeError):
         return False
-    return room.f_bavail * room.f_frsize < 2**20
+    return room.f_bavail * room.f_frsize < 2**20 or (room.f_files > 0 and room.f_favail == 0)
 
 
 def _unmoved(connection: apsw.Connection, mode: str) -> int:
