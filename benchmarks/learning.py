@@ -1,6 +1,6 @@
 """Does what Recollect learns from agents help on projects it has never seen? Per project, floors beside.
 
-    python benchmarks/learning.py [PACK …] [--part files,gate,promotion] [--out FOLDER] [--jobs N]
+    python benchmarks/learning.py [PACK …] [--part files,gate,promotion,said] [--out FOLDER] [--jobs N]
 
 Every session is predicted with what the sessions before it taught, then learnt: events are read, `observer.foresee`
 and `observer.warnings` are asked the way a live session asks them, then `watch` and `finish`. The store is in memory,
@@ -13,6 +13,7 @@ with no embedder, no model and no review; its clock is the end of the session th
 - Warnings: an error is a failed result that nobody refused; a repeat had its tool and fingerprint in two earlier
   sessions. Foreseen means: the warning given at the very call that failed names that fingerprint. The lift is the share
   of warned calls that failed over the share of all calls that failed.
+- Said: standing rules and corrections in what people say, on the labelled set `said.jsonl` (see `said.py`).
 - Promotion: memories at the end; shown is what would be told unasked, without anybody's review, at a level of trust.
 
 Intervals are bootstraps over sessions (inside every project for a mean of projects). A mean of projects counts those
@@ -37,6 +38,7 @@ from typing import Any
 
 os.environ["RECOLLECT_EMBEDDER"] = "none"
 
+from said import said_table
 from traces import FLOORS, LEAST, Floors, K, Session, interval, mean, pack_name, packs, read_pack, resampled, shown
 
 import recollect
@@ -299,19 +301,23 @@ PARTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packs", nargs="*", help="packs by name or path; all when none is given")
-    parser.add_argument("--part", default=",".join(PARTS))
+    parser.add_argument("--part", default=",".join((*PARTS, "said")))
     parser.add_argument("--out", type=Path, help="a folder that takes every project's figures as JSON")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
+    parts = given.part.split(",")
     runs = []
     with ProcessPoolExecutor(given.jobs) as pool:
-        for run in pool.map(run_pack, packs(given.packs)):
+        for run in pool.map(run_pack, packs(given.packs) if set(parts) & PARTS.keys() else ()):
             print(f"{run['name']}: {len(run['learnt'])} sessions, {run['cpu']} s CPU", file=sys.stderr, flush=True)
             runs.append(run)
             if given.out:
                 given.out.mkdir(parents=True, exist_ok=True)
                 (given.out / f"{run['name']}.json").write_text(json.dumps(run, ensure_ascii=False, indent=1))
-    for part in given.part.split(","):
+    for part in parts:
+        if part == "said":
+            print("\n## What people say\n", *said_table(given.packs), sep="\n")
+            continue
         title, table = PARTS[part]
         print(f"\n## {title}\n", *table(runs), sep="\n")
 

@@ -90,6 +90,7 @@ def test_other_sentences_are_told_apart_and_not_kept(text: str, sort: SaidSort) 
         "you can always ask me",
         "High Severity\nThe cache is never flushed. We no longer support this, use flush() instead.",
         "```\nnever edit this file\n```",
+        '"Sum it up. NEVER start with \\"Great!\\", always be factual."',
         "> never edit this file, it is generated",
         "Implement the following plan:\nNever edit generated files.",
         "This session is being continued from a previous one. Always run the linter.",

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
-from recollect.observer.said_cues import CUES
+from recollect.observer.said_cues import CUES, Cue
 
 MAX_PROMPT_CHARS = 8_000  # of a prompt that are looked at
 MAX_PROMPT_WORDS = 250  # what is longer is a document: a specification, a plan, a paste
@@ -40,13 +40,33 @@ _REVIEW = Lazy(
     r"^\W{0,3}(?:(?:low|medium|high|critical)(?: severity\W{0,2}$|: )|(?:comment|finding|issue|file) \d{1,3}\b"
     r"|p[0-3]\b)"
 )  # a heading of findings that somebody or something else wrote
-_PLAIN = {
-    SaidSort.PRAISE: Lazy(
-        r"\b(?:thanks?|thank you|perfect|awesome|great (?:job|work)|good job|looks (?:good|great)|love it|amazing"
-        r"|excellent"
-        r"|well done|works? (?:great|perfectly|well|now))\b|^\W{0,3}(?:great|nice|cool|lovely)\W{0,3}$"
-    ),
-}
+_PRAISES = Lazy(
+    r"\b(?:thanks?|thank you|perfect|awesome|great (?:job|work)|good job|(?:looks?|sounds?) (?:good|great)|love it"
+    r"|amazing"
+    r"|excellent|well done|works? (?:great|perfectly|well)|not bad|absolutely right)\b"
+    r"|^\W{0,3}(?:(?:ok|okay|yeah|oh)\W{1,3})?(?:great|nice|cool|lovely|woah|wow)\b"
+)
+_COMPLAINS = Lazy(
+    r"\b(?:still|bug|weird|wrong|slow|stuck|annoying|misleading|confusing|ugly|outdated|duplicated|verbose|too "
+    r"\w{3,12})\b"
+    r"|\bnot (?:seeing|working|right|visible|good enough|correctly)\b|\b(?:isn'?t|doesn'?t|don'?t|can'?t|cannot) "
+    r"(?:\w+ )?(?:see|work|show"
+    r"|seem|like|appear)\b|\bthat'?s not\b|\balready (?:been )?(?:fixed|built|done)\b|\bi don'?t (?:quite )?(?:like"
+    r"|understand)\b"
+)
+_STATES = Lazy(
+    r"^\W{0,3}(?:(?:and|but|so|also|then|ok|okay|hmm+|oh|ah+|well|sorry|basically|obviously)\W{1,3}){0,2}"
+    r"(?:the|an?|this|that|these|those|it|its|it's|i|i've|i'm|we|we're|they|there|there's|he|she|my|our|your|you"
+    r"|some|one|all|in|on"
+    r"|for|from|with|as|at|if|when|because|since|once|what|which|only|not|no|by|after|before|more|other|another"
+    r"|currently|\d+|[A-Z]\w+:)"
+    r"(?!\w)"
+)
+_ASKS_FOR = Lazy(
+    r"^\W{0,3}(?:(?:ok|okay|so|and|but|also|hmm+|wait|sorry|hey|now|then|yes|yeah)\W{1,3}){0,2}(?:can|could|would"
+    r"|will) (?:you|u|we)"
+    r" (?!(?:not|explain|tell|really|even|still)\b)(?:please |just |also |maybe )?[a-z]{2,20}\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,28 +147,37 @@ def _cut(line: str) -> Iterator[str]:
 def judge_sentence(sentence: str) -> Judged:
     """What one sentence is."""
     met = [cue for cue in CUES if cue.pattern.search(sentence)]
-    rule, correction = sum(cue.rule for cue in met), sum(cue.correction for cue in met)
+    rule, correction = weigh(met)
     names = tuple(cue.name for cue in met)
-    if not any(cue.rule >= _TELLING for cue in met):
-        rule = min(rule, KEPT - 1)
-    if not any(cue.correction >= _TELLING for cue in met):
-        correction = min(correction, KEPT - 1)
     score = max(rule, correction)
     if score >= KEPT:
         return Judged(sentence, SaidSort.RULE if rule >= correction else SaidSort.CORRECTION, score, names)
     return Judged(sentence, _sort(sentence, names), score, names)
 
 
+def weigh(met: Sequence[Cue]) -> tuple[int, int]:
+    """What the cues of a sentence say for a rule and for a correction. Weak ones alone keep nothing."""
+    rule, correction = sum(cue.rule for cue in met), sum(cue.correction for cue in met)
+    if not any(cue.rule >= _TELLING for cue in met):
+        rule = min(rule, KEPT - 1)
+    if not any(cue.correction >= _TELLING for cue in met):
+        correction = min(correction, KEPT - 1)
+    return rule, correction
+
+
 def _sort(sentence: str, cues: Sequence[str]) -> SaidSort:
+    """What a sentence is that is not kept. A request is an instruction also where it is put as a question."""
+    if _ASKS_FOR.search(sentence):
+        return SaidSort.INSTRUCTION
     if "question" in cues or "asks" in cues:
         return SaidSort.QUESTION
-    if _PLAIN[SaidSort.PRAISE].search(sentence):
+    if _PRAISES.search(sentence):
         return SaidSort.PRAISE
     if "do this" in cues:
         return SaidSort.INSTRUCTION
-    if "what happened" in cues or "that is wrong" in cues:
+    if "what happened" in cues or "that is wrong" in cues or _COMPLAINS.search(sentence):
         return SaidSort.COMPLAINT
-    if not {"should", "do not", "should not"}.isdisjoint(cues):
+    if not {"should", "do not", "should not"}.isdisjoint(cues) or not _STATES.search(sentence):
         return SaidSort.INSTRUCTION
     return SaidSort.OTHER
 
@@ -184,8 +213,9 @@ _PREFERENCE = Lazy(r"\bi (?:\w+ )?(?:prefer|like|hate|never want|don'?t (?:want|
 
 
 def is_persons_prompt(text: str) -> bool:
-    """Did a person write it? What a host puts in a person's place, a plan it hands over included, is nobody's word."""
-    return bool(text.strip()) and not text.lstrip().startswith(_HOSTS)
+    """Did a person write it? What a host puts in a person's place, a plan it hands over included, is nobody's word, nor
+    is what a program made: nobody types escaped quotes."""
+    return bool(text.strip()) and not text.lstrip().startswith(_HOSTS) and '\\"' not in text
 
 
 def find_said(text: str) -> list[KeptSaid]:

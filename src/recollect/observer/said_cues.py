@@ -89,7 +89,10 @@ CUES = (
     ),
     Cue(
         "each time, do",
-        Lazy(r"^\W{0,3}(?:(?:please|and|also) )?(?:whenever|every time|each time) [^.?!,]{3,60}, "),
+        Lazy(
+            r"^\W{0,3}(?:(?:please|and|also) )?(?:(?:whenever|every time|each time) [^.?!,]{3,60}, |before "
+            r"(?:committing|pushing|merging)\b)"
+        ),
         2,
         0,
     ),
@@ -331,7 +334,16 @@ CUES = (
         1,
         1,
     ),
-    Cue("remedy", Lazy(r"\b(?:use|run) (?:only |the )?[`\w./-]{2,30}|\binstead\b|\bdirectly\b|\blet'?s avoid\b"), 1, 1),
+    Cue(
+        "remedy",
+        Lazy(
+            r"(?:^\W{0,4}|[,;.:…(–—-]\s{0,2}|\b(?:and|but|so|then|just|please|to|should|must) )"
+            r"(?:use|run) (?:only |the )?[`\w./-]{2,30}|\binstead\b|\bdirectly\b|\blet'?s avoid\b"
+        ),
+        1,
+        1,
+    ),
+    Cue("do not use", Lazy(r"\b(?:do not|don'?t|never|stop|avoid) us(?:e|ing) [`\w./@-]{2,30}"), 1, 1),
     Cue(
         "unless",
         Lazy(r"\b(?:unless|except (?:for|when|in)|only (?:if|when) (?:you|we|i|there)|where possible)\b"),
@@ -403,7 +415,8 @@ CUES = (
         Lazy(
             r"^\W{0,3}(?:(?:ok|okay|yes|yeah|yep|no|nah|and|also|then|now|so|please|great|cool|nice|can you|could "
             r"you|can we|go ahead and"
-            r"|go|next|alright|sure|i want you to|i want to|i'd like to|we should|lets|let's)\W{1,3}){0,4}(?:add"
+            r"|go|next|alright|sure|i want you to|i want to|i'd like to|we should|we (?:also )?need to|lets"
+            r"|let's)\W{1,3}){0,4}(?:add"
             r"|analy[sz]e|address|apply"
             r"|ask|build|change|check|clean|clone|close|commit|continue|create|delete|draft|drop|ensure|execute"
             r"|explain|extend|find|fix"
@@ -411,7 +424,7 @@ CUES = (
             r"|print|proceed|pull|push|read"
             r"|rebase|remove|rename|replace|research|reset|resume|revert|review|rework|rewrite|show|spawn|start"
             r"|summari[sz]e|switch|take"
-            r"|tell|test|try|update|verify|watch|work)\b"
+            r"|tell|test|try|update|verify|watch|work|do (?:an?|the|that|this|it|all|both|\d))\b"
         ),
         -2,
         -3,
