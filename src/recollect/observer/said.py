@@ -147,7 +147,7 @@ def _cut(line: str) -> Iterator[str]:
 def judge_sentence(sentence: str) -> Judged:
     """What one sentence is."""
     met = [cue for cue in CUES if cue.pattern.search(sentence)]
-    rule, correction = weigh(met)
+    rule, correction = weigh_cues(met)
     names = tuple(cue.name for cue in met)
     score = max(rule, correction)
     if score >= KEPT:
@@ -155,7 +155,7 @@ def judge_sentence(sentence: str) -> Judged:
     return Judged(sentence, _sort(sentence, names), score, names)
 
 
-def weigh(met: Sequence[Cue]) -> tuple[int, int]:
+def weigh_cues(met: Sequence[Cue]) -> tuple[int, int]:
     """What the cues of a sentence say for a rule and for a correction. Weak ones alone keep nothing."""
     rule, correction = sum(cue.rule for cue in met), sum(cue.correction for cue in met)
     if not any(cue.rule >= _TELLING for cue in met):
