@@ -17,6 +17,7 @@ from typing import Any
 
 import recollect
 from recollect.core.lazy import Lazy
+from recollect.privacy.row import Rule
 
 SOURCE = Path(recollect.__file__).parent
 _CALLS = frozenset({"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
@@ -56,6 +57,9 @@ def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
         yield value.pattern
     elif isinstance(value, re.Pattern):
         yield value
+    elif isinstance(value, Rule):
+        yield re.compile(value.pattern)
+        yield re.compile(value.ahead)
     elif depth > _DEEPEST:
         return
     elif isinstance(value, tuple | list | set | frozenset):

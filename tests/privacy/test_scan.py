@@ -857,7 +857,8 @@ def test_a_password_is_known_where_the_manuals_put_it(frame: str, value: str) ->
         "oauth_signature='74KNZJeDHnMBp0EMJ9ZHt%2FXKycU%3D'", "oauth_nonce='4572616e48616d6d65724c61686176'",
         "$ftp->login('anonymous', '-anonymous@')", "default login anonymous password user@site",
         "Authorization: Basic czZCaGRSa3F0MzpnWDFmQmF0M2JW", 'self.challenge.get("pw-algorithm", "SHA-1")',
-        "client.login(username='foo', password='bar')",
+        "client.login(username='foo', password='bar')", "Buffer.from(password, 'utf8').toString('base64')",
+        'for driver in ("apsw", "sqlite3"): pass',
     ],
 )  # fmt: skip
 def test_what_source_code_says_about_secrets_is_left_alone(text: str) -> None:

@@ -134,7 +134,7 @@ _DIGEST = r"[0-9A-Fa-f-]{32,}+"
 
 def _is_argument(rule: Rule, value: str, join: str, match: re.Match[str], start: int, end: int) -> bool:
     """Whether a value after a comma belongs to the name before it: `define('KEY', 'value')`, not the next of a list."""
-    if "\n" in join or not _is_pair(match, start, end):
+    if "\n" in join or not (rule.shape == "service" or _is_pair(match, start, end)):
         return False
     return rule.shape == "service" or (
         join[-1] in QUOTES and (compiled(_BLANK).search(value) is None or len(value) >= 40)
@@ -153,7 +153,7 @@ def _is_pair(match: re.Match[str], start: int, end: int) -> bool:
 
 
 _OPTION_BEFORE = r"[\"'`]-{1,2}[\w-]*$"
-_FIRST_OF_CALL = r"[({]\s{0,3}\\?[\"'`]?[\w.-]*$"
+_FIRST_OF_CALL = r"[({]\s{0,3}\\?[\"'`][\w.-]*$"
 _LAST_OF_CALL = r"\\?[\"'`]?\s{0,3}(?:[)}]|,\s{0,3}(?:\d++|[Tt]rue|[Ff]alse|nil|null|None)\s{0,3}\)|$)"
 
 
@@ -510,10 +510,11 @@ def _is_type_name(value: str) -> bool:
     """Words with capitals, glued together: Ed25519PrivateKey. Of a generated key far less is words."""
     if len(value) > NAME_LONGEST or not value[:1].isupper() or not value.isalnum():
         return False
-    words = [word for word in compiled(_WORDS).findall(value) if len(word) >= LETTERS_PER_WORD]
+    words = compiled(_CAPITALISED).findall(value)
     return len(words) > 1 and sum(map(len, words)) > WORDS_SHARE * len(value)
 
 
+_CAPITALISED = r"[A-Z][a-z]{2,}"
 _CALL_OR_KEY = r"[(\[{]|:(?:\s|$)|[ \t]{0,2}=[\s>]"
 _BETWEEN_QUOTES = r"[+),;][\w+ ),;.:]*+[();={}]|\.\w++\("  # the string ended here, and what follows is the program
 _TYPE_NAME = r"(?:[A-Z]{1,3}\d?[a-z]{2,}\d?){1,2}(?:[A-Z]{1,3}\d?[a-z]{2,}\d?)++[A-Z]?"

@@ -37,11 +37,11 @@ _PROGRAMS = (
     Rule("login-call", _CALLS_OF_THREE, rf"{_CALLED_WITH_THREE}{_FIRST}{_USER},\s{{0,3}}{_QUOTED}(?=\s{{0,3}}[,)])",
          "called", everywhere=True, gate=("(",)),
     Rule("login-call", ("basic_auth ",), rf"(?i:basic_auth)[ \t]{{1,3}}{_USER},[ \t]{{0,3}}{_QUOTED}", "called",
-         everywhere=True, gate=("'", '"')),
+         everywhere=True, gate=("_",)),
     Rule("command-password", ("securestring",), rf"(?i:securestring)[ \t]{{1,3}}(?i:-string[ \t]{{1,3}})?{_QUOTED}",
          "literal", everywhere=True, gate=(AN_OPTION,)),
     _command(("plink", "pscp", "psftp", "putty"), "plink|pscp|psftp|putty", r"-pw[ \t]{1,3}"),
-    _command(("freerdp", "cmdkey"), "freerdp|cmdkey", r"/p(?:ass)?:", "/p"),
+    _command(("freerdp", "cmdkey"), "freerdp|cmdkey", r"/p(?:ass)?:", "/"),
     _command(("rdesktop",), "rdesktop", r"-p[ \t]{1,3}"),
     _command(("lftp",), "lftp", r"""-u[ \t]{1,3}["']?[\w.@+-]{1,64},"""),
     _command(("http ", "https "), "https?", r"""(?:-a|--auth)[ \t=]{1,3}["']?[\w.@+-]{1,64}:"""),
@@ -53,25 +53,26 @@ _PROGRAMS = (
          everywhere=True, gate=("/",)),
     Rule("chat-password", ("nickserv",),
          r"(?i:nickserv)[ :]{1,3}(?i:identify|id|register|ghost|release)[ \t]{1,3}"
-         r"""(?:[\w\[\]{}|^-]{1,32}[ \t]{1,3}(?=\S{3}))?([^\s"'`<>;]{3,64}+)""", "literal", everywhere=True),
+         r"""(?:[\w\[\]{}|^-]{1,32}[ \t]{1,3}(?=\S{3}))?([^\s"'`<>;]{3,64}+)""", "literal", everywhere=True,
+         gate=("/",)),
 )
 
 # Lines that some programs' own files are made of.
 _LINES = (
     Rule("mail-password", ("]:25", "]:465", "]:587"),
          rf"\]:\d{{2,5}}[ \t]{{1,8}}[^\s:]{{1,80}}+:(\S{{3,128}}+){_LINE_END}", "certain", everywhere=True,
-         gate=("[",)),
+         gate=("@",)),
     Rule("server-password", ("requirepass", "masterauth", "bindpw", "rootpw", "wpa_passphrase"),
          rf"(?i:requirepass|masterauth|bindpw|rootpw|wpa_passphrase)[ \t=]{{1,8}}{_GIVEN}{_LINE_END}", "server",
-         everywhere=True),
+         everywhere=True, gate=("\n",)),
     Rule("server-password", ("tacacs", "radius", "pre-shared-key", "neighbor "),
          r"(?i:(?:tacacs|radius)(?:-server)?\b[^\n]{0,80}?[ \t]key|neighbor[ \t]\S{1,40}[ \t]password"
          r"|pre-shared-key(?:[ \t]address[ \t]\S{1,40}[ \t]key|[ \t]ascii-text)?)"
-         rf"[ \t]{{1,3}}(?:\d[ \t]{{1,3}})?{_GIVEN}{_LINE_END}", "server", everywhere=True),
+         rf"[ \t]{{1,3}}(?:\d[ \t]{{1,3}})?{_GIVEN}{_LINE_END}", "server", everywhere=True, gate=("\n",)),
     Rule("server-password", ('eap "', 'xauth "', 'psk "'), r'(?<=[: \t])(?:EAP|XAUTH|PSK)[ \t]{1,3}"([^"\n]{3,128}+)"',
          "literal", everywhere=True, gate=('"',)),
     Rule("server-password", ("static-auth-secret",), r"static-auth-secret[ \t]{0,3}=[ \t]{0,3}(\S{3,128}+)", "literal",
-         everywhere=True, gate=("=",)),
+         everywhere=True, gate=("\n",)),
     Rule("assigned-secret",
          ("secret_access_key ", "secret-access-key ", "api_key ", "access_token ", "auth_token ", "session_token "),
          r"(?i:secret[_-]access[_-]key|api_key|access_token|auth_token|session_token)[ \t]{1,3}"
@@ -79,7 +80,8 @@ _LINES = (
 )
 
 # Hashes of passwords, as systems, databases and frameworks spell them.
-_TABLES = r"""[`"\[]?(?:\w{1,30}[._])?(?:\w{0,20}(?i:user|account|member|admin|login|customer|credential)\w{0,20})"""
+_TABLE = r"""[`"\[]?\w{0,30}?(?i:user|account|member|admin|login|customer|credential)"""
+_VALUES = r"""[^;'"]{0,300}+(?:['"][^;'"]{0,80}+['"][^;'"]{0,20}+){0,8}?"""
 _HASHES = (
     Rule("password-hash", ("$p$", "$h$", "$s$", "$2x$", "$scrypt$", "$pbkdf2", "$bcrypt-sha", "$8$", "$9$", "$sha1$"),
          r"\$(?:[PHS]\$[A-Za-z0-9./]{30,}+|2x\$\d\d\$[A-Za-z0-9./]{50,}+"
@@ -92,7 +94,7 @@ _HASHES = (
     Rule("password-hash", (":::",), r"(?<=:)[0-9A-Fa-f]{32}:[0-9A-Fa-f]{32}(?=:::)", back=(65,)),
     Rule("password-hash", ("'*", '"*'), r"""["']\*([0-9A-F]{40})["']"""),
     Rule("password-hash", ("insert into",),
-         rf"(?i:insert into)\s{{1,3}}{_TABLES}[^;]{{0,600}}?['\"]([0-9a-f]{{32}}|[0-9a-f]{{40}}|[0-9a-f]{{64}})['\"]",
+         rf"(?i:insert into)\s{{1,3}}{_TABLE}{_VALUES}['\"]([0-9a-f]{{32}}|[0-9a-f]{{40}}|[0-9a-f]{{64}})['\"]",
          everywhere=True, gate=(A_DIGIT,)),
 )
 
@@ -102,7 +104,7 @@ _KEYS = (
           "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEU", "LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVkFURS", least=40, body=BASE64),
     token("windows-protected-secret", "AQAAANCMnd8BFdERjHoAwE", least=40, body=BASE64),
     token("windows-protected-secret", "01000000d08c9ddf0115d1118c7a00c04fc297eb", least=40, body=HEX),
-    Rule("private-jwk", ('"d"',), r'"d"\s{0,3}:\s{0,3}"([A-Za-z0-9_-]{40,}+)"', everywhere=True, gate=('"kty"',)),
+    Rule("private-jwk", ('"d"',), r'"d"\s{0,3}:\s{0,3}"([A-Za-z0-9_-]{40,}+)"', everywhere=True, gate=('"',)),
 )
 
 PLACES = (*_PROGRAMS, *_LINES, *_HASHES, *_KEYS)

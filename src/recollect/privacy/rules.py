@@ -81,8 +81,8 @@ _SPEAKS = r"(?i)(?:pass(?:w(?:or)?d|wrd|phrase|code|wort|ord)?s?|pwd?|pword)(?:[
 
 # The word for a password in the languages that settings and messages are written in.
 _WORDS = (
-    r"(?:(?i:psw|pswd|psk|kennwort|senha|contrase[nñ]a|mot[ _-]?de[ _-]?passe|mdp|wachtwoord|l[oö]senord|adgangskode"
-    r"|salasana|has[lł]o|heslo|jelsz[oó]|parola|[sş]ifre|mật khẩu|kata sandi|парол[ья])(?![a-z])"
+    r"(?:(?i:(?<![a-z])psw|pswd|psk|kennwort|senha|contrase[nñ]a|mot[ _-]?de[ _-]?passe|mdp|wachtwoord|l[oö]senord"
+    r"|adgangskode|salasana|has[lł]o|heslo|jelsz[oó]|parola|[sş]ifre|mật khẩu|kata sandi|парол[ья])(?![a-z])"
     r"|密[码碼]|口令|パスワード|비밀번호|비번|암호|패스워드|סיסמ[אה]|كلمة (?:المرور|السر)|κωδικ[οό]ς)"
 )
 # `pass` and `pw` alone must be words or follow one they are often glued to; `surrogatepass` and `PassRole` are neither.
@@ -126,7 +126,7 @@ _PAIRS = ("=", ":", "/", "|")
 _ARGUMENT = r"""["']?([^\s"'`<>|;&()\[{$=-][^\s"'`<>|;&()]{2,256}+)"""
 _COMMANDS = (
     ("mysql", r"mysql\w{0,12}", r"-p", ""),
-    ("mariadb", r"mariadb[\w-]{0,12}", r"-p", ""),
+    ("mariadb", r"mariadb[\w-]{0,12}+", r"-p", ""),
     ("sshpass", "sshpass", r"-p[ \t]{0,3}", ""),
     ("login", "login", r"-p[ \t]{1,3}", ""),
     ("redis-cli", "redis-cli", r"-a[ \t]{1,3}", ""),
@@ -136,11 +136,11 @@ _COMMANDS = (
     ("sqlcmd", "sqlcmd", r"-P[ \t]{0,3}", ""),
     ("smbclient", "smbclient", r"-U[ \t]{1,3}[\w.\\-]{1,40}%", ""),
     ("openssl", "openssl", r"pass:", ""),
-    ("net use", "net use", r"/user:\S{1,64}[ \t]{1,3}", "/user:"),
-    ("htpasswd", "htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,3}\S{1,128}[ \t]{1,3}\S{1,64}[ \t]{1,3}", ""),
+    ("net use", "net use", r"/user:\S{1,64}[ \t]{1,3}", "/"),
+    ("htpasswd", "htpasswd", r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}[ \t]{1,3}+\S{1,128}+[ \t]{1,3}+\S{1,64}+[ \t]{1,3}+", ""),
     ("mongo", r"mongo[a-z]{0,8}", r"-p[ \t]{1,3}", ""),
     ("ipmitool", "ipmitool", r"-P[ \t]{1,3}", ""),
-    ("snmp-server", "snmp-server", r"community[ \t]{1,3}", "community"),
+    ("snmp-server", "snmp-server", r"community[ \t]{1,3}", "-"),
 )
 _COMMAND_ROWS = tuple(
     Rule("command-password", (anchor,), rf"(?i:{command})\b[^\n|;]{{0,200}}?(?<![\w-]){option}{_ARGUMENT}", "argument",
