@@ -260,13 +260,14 @@ class Recollect:
         changes = {name: value for name, value in locals().items() if name in EDITABLE and value is not UNSET}
         return self.writer.edit(id, changes, why=why, if_revision=if_revision)
 
-    def confirm(self, id: str, *, why: str = "") -> Memory:
-        """A person stands behind it. Through an agent's door nothing changes."""
-        return self.writer.confirm(id, why=why)
+    def confirm(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
+        """A person stands behind it; with `if_revision` only if it still says what they saw. Through an agent's door
+        nothing changes."""
+        return self.writer.confirm(id, why=why, if_revision=if_revision)
 
-    def reject(self, id: str, *, why: str = "") -> Memory:
+    def reject(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
         """It is wrong; it must not come back."""
-        return self.writer.reject(id, why=why)
+        return self.writer.reject(id, why=why, if_revision=if_revision)
 
     def dispute(self, id: str, *, why: str = "") -> Memory:
         """It is doubted; it stays, marked, at a lower weight."""

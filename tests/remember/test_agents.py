@@ -257,3 +257,11 @@ def test_only_a_person_lets_agents_be_told_more(memory: Recollect) -> None:
         agent.trust("autonomous")
     memory.trust("autonomous")
     assert agent.trust("cautious").level == "cautious"
+
+
+def test_an_agent_does_not_say_which_sessions_bear_a_statement_out(memory: Recollect, agent: Recollect) -> None:
+    taught = memory.remember(TEXT).memory
+    agent.remember_all([Draft(TEXT, session="s0", provenance=("s1", "s2", "s3"))])
+    assert memory.get(taught.id) == taught
+    own = agent.remember_all([Draft("The lake freezes in May.", provenance=("s1", "s2", "s3"))])[0].memory
+    assert own.provenance == ()

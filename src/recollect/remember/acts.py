@@ -36,11 +36,12 @@ from recollect.store.tombstones import tombstone_key
 CERTAIN = 1.0  # what a person confirmed
 
 
-def confirm(store: Store, id: str, hand: ActContext) -> Memory:
+def confirm(store: Store, id: str, hand: ActContext, *, expected: int | None = None) -> Memory:
     """A person stands behind it: certain, reviewed, and protected if it is a fact. What it was proposed to replace is
     closed. An agent's confirmation changes nothing."""
 
     def confirmed(memory: Memory, changes: Changes) -> Memory:
+        _require_revision(memory, expected)
         if not hand.is_persons:
             return memory
         _close_replaced(store, memory, hand, changes)
@@ -56,10 +57,11 @@ def confirm(store: Store, id: str, hand: ActContext) -> Memory:
     return _act(store, id, "confirm", confirmed, hand)
 
 
-def reject(store: Store, id: str, hand: ActContext) -> Memory:
+def reject(store: Store, id: str, hand: ActContext, *, expected: int | None = None) -> Memory:
     """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
 
     def rejected(memory: Memory, changes: Changes) -> Memory:
+        _require_revision(memory, expected)
         require_own(memory, hand.door)
         if may_bury(store, memory, hand):
             changes.bury("reject", tombstone_key(memory.fingerprint, memory.user), "rejected")
@@ -88,6 +90,12 @@ def pin(store: Store, id: str, hand: ActContext, *, pinned: bool) -> Memory:
     return _act(store, id, "pin" if pinned else "unpin", lambda memory, _: memory.having(pinned=pinned), hand)
 
 
+def _require_revision(memory: Memory, expected: int | None) -> None:
+    """Whoever decides about a memory decides about the words they saw."""
+    if expected is not None and memory.revision != expected:
+        raise StaleEdit(memory.id, expected=expected, found=memory.revision)
+
+
 def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], expected: int | None = None) -> Memory:
     """Change some fields in place. New words put a tombstone on the old ones, so the correction sticks.
 
@@ -95,8 +103,7 @@ def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], ex
     """
 
     def edited(memory: Memory, noted: Changes) -> Memory:
-        if expected is not None and memory.revision != expected:
-            raise StaleEdit(memory.id, expected=expected, found=memory.revision)
+        _require_revision(memory, expected)
         require_own(memory, hand.door)
         shaped = _reshaped(memory, store, hand, changes)
         if shaped.fingerprint != memory.fingerprint:

@@ -169,19 +169,19 @@ class Writer:
         store, found = self._stores.find(id)
         return acts.edit(store, found, self.act(why), changes=dict(changes), expected=if_revision)
 
-    def confirm(self, id: str, *, why: str = "") -> Memory:
+    def confirm(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
         """A person stands behind it. Through an agent's door nothing changes."""
         from recollect.remember import acts
 
         store, found = self._stores.find(id)
-        return acts.confirm(store, found, self.act(why))
+        return acts.confirm(store, found, self.act(why), expected=if_revision)
 
-    def reject(self, id: str, *, why: str = "") -> Memory:
+    def reject(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
         """It is wrong; it must not come back."""
         from recollect.remember import acts
 
         store, found = self._stores.find(id)
-        return acts.reject(store, found, self.act(why))
+        return acts.reject(store, found, self.act(why), expected=if_revision)
 
     def dispute(self, id: str, *, why: str = "") -> Memory:
         """It is doubted; it stays, marked, at a lower weight."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from recollect.agent.trust import LEVELS
-from recollect.core.errors import InvalidField, NoStoreKey
+from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, NoStoreKey, StaleEdit
 from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.core.text import counted, excerpt
@@ -162,6 +162,7 @@ def _show_replayed(done: Replayed, console: Console, *, every: bool) -> None:
 
 _KEYS = "[c]onfirm  [e]dit  [r]eject  [a]ll confirm  [l]ater  [q]uit"
 _NONE = "Nothing waits for review. `recollect observe` learns from transcripts."
+_EVERY = 10_000  # that wait: among them the one that was changed is looked for
 _SESSIONS = 3  # sessions of the evidence that are named
 
 
@@ -190,19 +191,24 @@ def run_review(args: argparse.Namespace, console: Console) -> int:
 
 
 def _decide(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    confirmed = list(args.confirm)
+    chosen: dict[str, int | None] = dict.fromkeys(args.confirm)
     if args.all_confirm:
         spared = {memory.get(id).id for id in args.reject}
         queue = memory.observer.waiting(limit=max(0, args.limit))
-        confirmed += [
-            one.memory.id for one in queue if one.memory.id not in spared and (args.tainted or not one.is_foreign)
-        ]
-    confirmed = [memory.confirm(id, why=args.why).id for id in dict.fromkeys(confirmed)]
+        chosen |= {
+            one.memory.id: one.memory.revision
+            for one in queue
+            if one.memory.id not in spared and (args.tainted or not one.is_foreign)
+        }
+    done = [memory.confirm(id, why=args.why, if_revision=revision) for id, revision in chosen.items()]
+    confirmed = [one.id for one in done]
     rejected = [memory.reject(id, why=args.why).id for id in args.reject]
     waiting = memory.observer.waiting_count()
     if console.json:
         console.value({"confirmed": confirmed, "rejected": rejected, "waiting": waiting})
     else:
+        for one in done:
+            console.lines(f"Confirmed: {one.id}  {one.content}", margin=MARGIN)
         console.line(f"{len(confirmed)} confirmed, {len(rejected)} rejected, {waiting} left to review.")
     return FINE
 
@@ -232,22 +238,17 @@ def _walk(memory: Recollect, queue: list[Waiting], why: str, console: Console) -
     saved = 0
     for number, one in enumerate(queue):
         console.line(f"{number + 1}/{len(queue)}")
-        _show_waiting(one, console)
-        key = _ask(console)
+        key, shown = _decide_shown(memory, one, why, counts, console)
         if key == "q":
             counts["left"] += len(queue) - number
             break
+        saved += shown.saves if key in ("a", "c", "e") else 0
         if key == "a":
-            for rest in queue[number:]:
-                if rest is one or not rest.is_foreign:  # this one was read
-                    memory.confirm(rest.memory.id, why=why)
-                    counts["confirmed"] += 1
-                    saved += rest.saves
-                else:
-                    counts["left"] += 1
+            for rest in queue[number + 1 :]:
+                agreed = not rest.is_foreign and _act(memory, rest, "c", why, counts)
+                saved += rest.saves if agreed else 0
+                counts["left"] += not agreed
             break
-        saved += one.saves if key in ("c", "e") else 0
-        _act(memory, one, key, why, counts)
     console.line(
         f"{counts['confirmed']} confirmed, {counts['edited']} edited, {counts['rejected']} rejected, "
         f"{counts['left']} left for later." + (f" That saves about {saved:,} tokens each time." if saved else "")
@@ -255,23 +256,39 @@ def _walk(memory: Recollect, queue: list[Waiting], why: str, console: Console) -
     return FINE
 
 
-def _act(memory: Recollect, one: Waiting, key: str, why: str, counts: dict[str, int]) -> None:
-    if key == "e":
-        better = input("Better words: ").strip()
-        if better:
-            memory.edit(one.memory.id, content=better, why=why)
-            memory.confirm(one.memory.id, why=why)
-            counts["edited"] += 1
-        else:
-            counts["left"] += 1
-    elif key == "c":
-        memory.confirm(one.memory.id, why=why)
-        counts["confirmed"] += 1
-    elif key == "r":
-        memory.reject(one.memory.id, why=why)
-        counts["rejected"] += 1
-    else:
-        counts["left"] += 1
+def _decide_shown(
+    memory: Recollect, one: Waiting, why: str, counts: dict[str, int], console: Console
+) -> tuple[str, Waiting]:
+    """Show one and do what the person answers; what was changed before they answered is shown again."""
+    while True:
+        _show_waiting(one, console)
+        key = _ask(console)
+        if key == "q" or _act(memory, one, "c" if key == "a" else key, why, counts):
+            return key, one
+        again = [other for other in memory.observer.waiting(limit=_EVERY) if other.memory.id == one.memory.id]
+        if not again:
+            console.line("It was decided elsewhere before you answered.")
+            return "l", one
+        console.line("It was changed before you answered. Now it says:")
+        one = again[0]
+
+
+def _act(memory: Recollect, one: Waiting, key: str, why: str, counts: dict[str, int]) -> bool:
+    """Do what was answered to the very words that were shown. False when there are others by now."""
+    id, seen = one.memory.id, one.memory.revision
+    better = input("Better words: ").strip() if key == "e" else ""
+    try:
+        if key == "c":
+            memory.confirm(id, why=why, if_revision=seen)
+        elif key == "r":
+            memory.reject(id, why=why, if_revision=seen)
+        elif better:
+            edited = memory.edit(id, content=better, why=why, if_revision=seen)
+            memory.confirm(id, why=why, if_revision=edited.revision)
+    except (MemoryNotFound, MemoryNotOpen, StaleEdit):
+        return False
+    counts["confirmed" if key == "c" else "rejected" if key == "r" else "edited" if better else "left"] += 1
+    return True
 
 
 def _ask(console: Console) -> str:

@@ -205,7 +205,15 @@ def _arguments_act(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--why", default="", help="the reason, for the log")
 
 
-arguments_confirm = arguments_reject = arguments_dispute = arguments_forget = _arguments_act
+arguments_dispute = arguments_forget = _arguments_act
+
+
+def arguments_confirm(parser: argparse.ArgumentParser) -> None:
+    _arguments_act(parser)
+    parser.add_argument("--if-revision", type=int, metavar="N", help="only if nobody changed it since")
+
+
+arguments_reject = arguments_confirm
 
 
 _EDITED = tuple(field for field in FIELDS if field.edit)
@@ -249,12 +257,13 @@ def run_correct(args: argparse.Namespace, console: Console) -> int:
 def run_confirm(args: argparse.Namespace, console: Console) -> int:
     require_person(args, "confirm a memory")
     with open_from(args) as memory:
-        return _show_changed(console, "Confirmed", memory.confirm(args.id, why=args.why))
+        return _show_changed(console, "Confirmed", memory.confirm(args.id, why=args.why, if_revision=args.if_revision))
 
 
 def run_reject(args: argparse.Namespace, console: Console) -> int:
     with open_from(args) as memory:
-        return _show_changed(console, "Rejected, and it will not come back", memory.reject(args.id, why=args.why))
+        rejected = memory.reject(args.id, why=args.why, if_revision=args.if_revision)
+        return _show_changed(console, "Rejected, and it will not come back", rejected)
 
 
 def run_dispute(args: argparse.Namespace, console: Console) -> int:
