@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 import pytest
 
 from observer_session import Learn, Session
-from recollect import Filter, Memory, Recollect, Source, Status
-from recollect.core.doors import SPOKEN
+from recollect import Draft, Filter, Memory, Recollect, Relation, Source, Status
+from recollect.core.doors import ADAPTER, CHAT, CLI, HOOK, MCP, OBSERVER, SPOKEN, TAINTED
 from recollect.core.kinds import Kind
 from recollect.observer.said import MAX_KEPT_CHARS, SaidSort, find_said, judge_sentence, split_sentences
+from recollect.remember.agents import limit_draft
 
 CORRECTED = "No, that's wrong. There is no npm here; never run npm test… use make test"
 
@@ -196,3 +200,38 @@ def test_the_reason_of_a_refusal_is_the_persons_word_without_what_the_host_adds(
     session.edit("a.py", f"The user doesn't want to proceed with this tool use. {said}", error=True, rejected=True)
     (kept,) = learn(session).added
     assert kept.memory.content == "never touch the vendored code"
+
+
+def test_a_rule_against_an_older_one_is_marked_as_contradicting_it(memory: Recollect, learn: Learn) -> None:
+    (old,) = learn(Session("s1").user("always squash commits before merging")).added
+    (new,) = learn(Session("s2").user("never squash commits before merging")).added
+    assert memory.get(new.memory.id).needs_review
+    links = memory.reader.links_of(new.memory.id)
+    assert [(link.relation, link.target) for link in links] == [(Relation.CONFLICTS_WITH, old.memory.id)]
+
+
+def test_only_our_own_code_can_write_down_what_a_person_said() -> None:
+    heard = Draft("never edit generated files", source=Source.USER_TAUGHT, attributes={SPOKEN: True})
+    assert limit_draft(heard, OBSERVER).source is Source.USER_TAUGHT
+    tainted = replace(heard, attributes={SPOKEN: True, TAINTED: True})
+    assert limit_draft(tainted, OBSERVER).source is Source.AGENT_EXPLICIT
+    for door in (MCP, HOOK, CLI, ADAPTER, CHAT):
+        limited = limit_draft(heard, door)
+        assert limited.source is Source.AGENT_EXPLICIT
+        assert SPOKEN not in limited.attributes
+
+
+def test_a_rule_is_kept_without_the_request_beside_it_and_without_its_lead_in() -> None:
+    (kept,) = find_said(
+        "pull main first. yes and do not wrap long lines, it breaks the rendering. Otherwise can you review it"
+    )
+    assert kept.text == "do not wrap long lines, it breaks the rendering."
+
+
+def test_a_very_long_session_of_talk_costs_little(learn: Learn) -> None:
+    session = Session("s1")
+    for number in range(300):
+        session.user(f"no, {number} " + "not this but that is, " * 120)
+    began = time.process_time()
+    learn(session)
+    assert time.process_time() - began < 10

@@ -63,7 +63,7 @@ _STATES = Lazy(
     r"(?!\w)"
 )
 _ASKS_FOR = Lazy(
-    r"^\W{0,3}(?:(?:ok|okay|so|and|but|also|hmm+|wait|sorry|hey|now|then|yes|yeah)\W{1,3}){0,2}(?:can|could|would"
+    r"^\W{0,3}(?:(?:ok|okay|so|and|but|also|hmm+|wait|sorry|hey|now|then|yes|yeah|otherwise)\W{1,3}){0,2}(?:can|could|would"
     r"|will) (?:you|u|we)"
     r" (?!(?:not|explain|tell|really|even|still)\b)(?:please |just |also |maybe )?[a-z]{2,20}\b"
 )
@@ -208,7 +208,8 @@ _GOES_ON = Lazy(
     r"|way)|only|just|you can"
     r"|we (?:use|have|only)|which|in other words|->|unless|except|always|never|the (?:right|correct) )"
 )  # a sentence that gives the remedy or the reason of the one before it
-_POINTS_BACK = Lazy(r"^\W{0,3}(?:it|that|this|they|those|these|which|you can)\b")
+_POINTS_BACK = Lazy(r"^\W{0,3}(?:it|that|this|they|those|these|which)\b")
+_LEADS_IN = Lazy(r"^\W{0,3}(?:(?:and|but|also|so|plus|well|oh|hmm+|ok|okay|yes|yeah)\b[ ,]{0,2}){1,3}(?=\w)")
 _PREFERENCE = Lazy(r"\bi (?:\w+ )?(?:prefer|like|hate|never want|don'?t (?:want|like))\b|\bmy preference\b|\brather\b")
 
 
@@ -246,15 +247,25 @@ def _is_telling(sentence: str) -> bool:
 def _span(judged: Sequence[Judged], place: int) -> tuple[int, int]:
     """The sentences that belong to the one at `place`: what it points back to, and the remedy and reason after it."""
     start, end = place, place + 1
-    if start and _POINTS_BACK.match(judged[start].text) and judged[start - 1].sort is not SaidSort.QUESTION:
+    if start and _belongs_before(judged[start - 1], judged[start]):
         start -= 1
     while end < len(judged) and (judged[end].score >= KEPT or _is_continued(judged[end])):
         end += 1
     return start, end
 
 
+def _belongs_before(before: Judged, one: Judged) -> bool:
+    """Is it nearly a rule or a correction itself, or what this one speaks of?"""
+    if before.score == KEPT - 1:
+        return True
+    return before.sort in (SaidSort.OTHER, SaidSort.COMPLAINT) and _POINTS_BACK.match(one.text) is not None
+
+
 def _is_continued(after: Judged) -> bool:
-    return after.sort not in (SaidSort.QUESTION, SaidSort.PRAISE) and _GOES_ON.match(after.text) is not None
+    """Does it give the remedy or the reason of what stands before it?"""
+    if after.sort in (SaidSort.QUESTION, SaidSort.PRAISE) or "do this" in after.cues or _ASKS_FOR.search(after.text):
+        return False
+    return _GOES_ON.match(after.text) is not None
 
 
 def _kind(best: Judged, words: str) -> Kind:
@@ -264,7 +275,7 @@ def _kind(best: Judged, words: str) -> Kind:
 
 
 def _clip(text: str) -> str:
-    line = " ".join(text.split())
+    line = _LEADS_IN.pattern.sub("", " ".join(text.split()), count=1)
     if len(line) <= MAX_KEPT_CHARS:
         return line
     return f"{line[: MAX_KEPT_CHARS - 1].rsplit(' ', 1)[0]}…"

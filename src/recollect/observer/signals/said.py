@@ -13,6 +13,7 @@ from recollect.observer.said import MAX_PROMPT_WORDS, find_said, is_persons_prom
 from recollect.observer.signals.base import MAX_MARKS, Detector, Signal, make_room
 
 _PROMPTS = 200  # of one session that are kept until it ends
+_SESSION_CHARS = 60_000  # of them that are looked at then
 _PROMPT_CHARS = 12 * MAX_PROMPT_WORDS  # what is longer is a document, and nothing of it is a rule
 _REASON = "the user said:"  # opens, in the answer to a refused call, what the person said
 _HOSTS_NOTE = "\n\nNote: "  # what a host adds to it
@@ -50,8 +51,10 @@ class PersonSaid(Detector):
 
     def found(self, session: str) -> list[Signal]:
         signals: dict[str, Signal] = {}
+        room = _SESSION_CHARS
         for prompt, steps in self.prompts.items():
-            for kept in find_said(prompt):
+            room -= len(prompt)
+            for kept in find_said(prompt) if room >= 0 else ():
                 signals.setdefault(
                     kept.text,
                     Signal(
