@@ -279,7 +279,7 @@ CUES = (
     Cue(
         "no, it is so",
         Lazy(
-            r"^\W{0,3}(?:no|nope|wrong|incorrect|actually)[,.:!] +(?!(?:i|it should|just|don'?t|let|you|we should"
+            r"^\W{0,3}(?:no|nope|wrong|incorrect|actually)[,.:!] {1,3}(?!(?:i|it should|just|don'?t|let|you|we should"
             r"|that|this)\b)"
             r"[^?!]{3,80}\b(?:is|are|uses?|lives?|runs?|has|have|needs?|goes|belongs?)\b"
         ),
