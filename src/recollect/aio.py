@@ -298,6 +298,7 @@ class AsyncRecollect(Twin[Recollect]):
     tend = on_thread(Recollect.tend)
     trust = on_thread(Recollect.trust)
     adopt = on_thread(Recollect.adopt)
+    state = on_thread(Recollect.state)
     put_vectors_back = on_thread(Recollect.put_vectors_back)
     close = on_thread(Recollect.close)
 

@@ -7,7 +7,8 @@ not do.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
@@ -17,17 +18,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.agent.trust import LEVELS
-from recollect.core.errors import MemoryClosed, NothingToUndo
+from recollect.core.errors import MemoryClosed, NothingToUndo, StoreChanged
 from recollect.core.fields import EDITABLE
+from recollect.core.kinds import Kinds
 from recollect.core.ports import quiet
 from recollect.core.query import DEFAULT_K, Briefing, Filter, Mode, Order, Page, Query
 from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
-from recollect.files.mark import StoreOrigin, foreign_notice
+from recollect.files.mark import StoreOrigin, foreign_notice, identify_file
 from recollect.recall.reader import Reader
 from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, Budget
 from recollect.remember.writer import Writer
 from recollect.store.meta import FILE, Meta
+from recollect.store.open import open_store
 from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
@@ -476,16 +479,36 @@ class Recollect:
         but nothing of it is told to agents unasked or sent to a model."""
         return self._origin.is_foreign
 
-    def adopt(self) -> bool:
+    def state(self) -> str:
+        """What the store is and holds at this moment, in a few letters: its file, its log and every memory in it."""
+        own = self.store.digest()
+        if self.path is None:
+            return own
+        with _opened_anew(self.path) as store:  # a file that is overwritten in place deceives whoever has it open
+            if store.digest() != own:
+                raise StoreChanged(str(self.path))
+        return f"{identify_file(os.fspath(self.path))} {own}"
+
+    def adopt(self, *, shown: str | None = None) -> bool:
         """Take a foreign store as your own, with all that is in it; agents are told of it at the most careful level.
 
-        True when that is kept. It holds only for this process when the store is read-only or your key cannot be kept.
+        `shown` is the `state()` it had when a person looked at it: another one is not adopted. True when it is kept;
+        it holds only for this process when the store is read-only or your key cannot be kept.
         """
         if not self.is_foreign:
             return True
-        kept = not self.reader.read_only and mark_store(self.store, self._origin)
-        if kept:
-            self._rooms.injections().choose_level(LEVELS[0])
+        kept = False
+        if not self.reader.read_only:
+            with self.store.engine.write():
+                if shown is not None and self.state() != shown:
+                    raise StoreChanged(str(self.path))
+                kept = mark_store(self.store, self._origin)
+                if kept:
+                    self._rooms.injections().choose_level(LEVELS[0])
+        if kept and self.path is not None:
+            with _opened_anew(self.path) as store:
+                if StoreOrigin(os.path.abspath(self.path), Meta(store.engine, FILE).get).is_foreign:
+                    raise StoreChanged(str(self.path))
         self._origin.vouched = not kept
         return kept
 
@@ -562,6 +585,16 @@ class Recollect:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextmanager
+def _opened_anew(path: Path) -> Iterator[Store]:
+    """A store as it stands on disk, whatever an open connection still remembers of it."""
+    store = open_store(path, Kinds(), create=False, read_only=True)
+    try:
+        yield store
+    finally:
+        store.close()
 
 
 def mark_store(store: Store, origin: StoreOrigin) -> bool:

@@ -398,6 +398,18 @@ class StoreForeign(Refused):
         )
 
 
+class StoreChanged(Refused):
+    """A store is not what the person was shown any more, so their yes is no answer to it."""
+
+    code = "store-changed"
+
+    def __init__(self, location: str) -> None:
+        super().__init__(
+            f"{location} was changed or replaced after it was shown, so it was not adopted.",
+            hint="Look at it again with `recollect list`, then run `recollect trust adopt`.",
+        )
+
+
 class NoStoreKey(Refused):
     """The key that marks a person's stores cannot be read or made."""
 

@@ -171,7 +171,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "moment": _moment,
     "object": lambda given, field: _attributes(given),
 }
-_LATER = ("kind", "content", "confidence", "status", "payload", "decay", "needs_review", "user")
+_LATER = ("kind", "content", "confidence", "status", "payload", "decay", "needs_review")
 _CHECKED = tuple(
     (field.name, _choice(CHOICES[field.choices]) if field.choices else _CHECKS.get(field.form, _as_given))
     for field in FIELDS

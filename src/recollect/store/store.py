@@ -75,6 +75,21 @@ class Store:
 
         return Graph(self.engine, self.project)
 
+    _HELD = "select id, project, content, checksum from memories where id > :after order by id limit 1000"
+    _FACTS = "select project, name, value from meta order by project, name"
+
+    def digest(self) -> str:
+        """What the whole file holds: every memory, where its log ends and what it says of itself."""
+        from recollect.core.digest import blake2b
+
+        total, after = blake2b(digest_size=16), ""
+        with self.engine.read():
+            total.update(repr(self.engine.rows(self._FACTS)).encode("utf-8", "surrogatepass"))
+            while rows := self.engine.rows(self._HELD, {"after": after}):
+                total.update(repr(rows).encode("utf-8", "surrogatepass"))
+                after = rows[-1][0]
+        return str(total.hexdigest())
+
     _HAS_CODE = "select 1 from code_nodes where project = :project limit 1"
 
     def has_code(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from recollect.agent.trust import LEVELS
-from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, NoStoreKey, StaleEdit
+from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, NoStoreKey, StaleEdit, StoreChanged
 from recollect.core.query import Filter
 from recollect.core.scope import Source
 from recollect.core.text import counted, excerpt
@@ -32,6 +32,7 @@ from recollect.interfaces.cli.console import (
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.core.records import Memory
     from recollect.observer.failure_patterns import Pattern
     from recollect.observer.replay import Replayed
     from recollect.observer.review import Waiting
@@ -422,18 +423,27 @@ def _adopt(args: argparse.Namespace, console: Console) -> int:
             else:
                 console.line("It is yours already.")
             return FINE
-        sources = {str(source): memory.count(Filter(sources=frozenset({source}))) for source in Source}
-        sources = {name: count for name, count in sources.items() if count}
-        leading = [*memory.list(Filter(pinned=True), limit=_SAMPLE).memories, *memory.list(limit=_SAMPLE).memories]
-        sample = list({known.id: known for known in leading}.values())[:_SAMPLE]
-        if not console.json:
-            console.line(f"{memory.path} holds {_join(sources) or 'no memories'}. Agents would be told, for example:")
-            for known in sample:
-                console.line(f"  {known.kind} ({known.source}): {excerpt(known.content, 160)}")
-            if not args.as_person and not _agrees():
+        while True:
+            shown = memory.state()
+            sources, sample = _sample(memory)
+            if not console.json:
+                console.line(
+                    f"{memory.path} holds {_join(sources) or 'no memories'}. Agents would be told, for example:"
+                )
+                for known in sample:
+                    console.line(f"  {known.kind} ({known.source}): {excerpt(known.content, 160)}")
+            asked = not console.json and not args.as_person
+            if asked and not _agrees():
                 console.line("Nothing was changed.")
                 return FOUND
-        if not memory.adopt():
+            try:
+                kept = memory.adopt(shown=shown)
+                break
+            except StoreChanged:
+                if not asked:
+                    raise
+                console.line("It was changed before you answered. Now:")
+        if not kept:
             raise NoStoreKey(os.path.join(state_folder(), KEY))
     if console.json:
         told = [{"id": known.id, "source": str(known.source), "content": known.content} for known in sample]
@@ -441,6 +451,14 @@ def _adopt(args: argparse.Namespace, console: Console) -> int:
     else:
         console.line(f"Adopted. Agents are told at the level {LEVELS[0]}; `recollect trust LEVEL` chooses another.")
     return FINE
+
+
+def _sample(memory: Recollect) -> tuple[dict[str, int], list[Memory]]:
+    """How many memories of each source there are, and some that agents would be told."""
+    counts = {str(source): memory.count(Filter(sources=frozenset({source}))) for source in Source}
+    leading = [*memory.list(Filter(pinned=True), limit=_SAMPLE).memories, *memory.list(limit=_SAMPLE).memories]
+    sample = list({known.id: known for known in leading}.values())[:_SAMPLE]
+    return {name: count for name, count in counts.items() if count}, sample
 
 
 def _agrees() -> bool:
