@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -232,6 +234,20 @@ def test_a_step_limit_follows_what_such_work_took(kept: Recollect) -> None:
     session = kept.agent("s", arm="full")
     assert session.step_limit(40, ["net"]) == 60
     assert session.step_limit(40, ["ui"]) == 40
+    assert session.step_limit(40) == 40
+    session._context = replace(session._context, origin=SimpleNamespace(is_foreign=True))  # type: ignore[arg-type]
+    assert session.step_limit(40, ["net"]) == 40, "a foreign store has no say"
+
+
+def test_a_step_limit_that_cannot_be_looked_up_is_the_one_given(kept: Recollect) -> None:
+    session = kept.agent("s", arm="full")
+
+    def broken() -> Any:
+        raise RuntimeError("no file")
+
+    session._context = replace(session._context, hook_reader=broken)
+    assert session.step_limit(40, ["net"]) == 40
+    assert session.notes == ("step_limit: RuntimeError: no file",)
 
 
 def test_an_error_or_a_hang_reaches_no_host_and_gathers_no_threads(kept: Recollect) -> None:

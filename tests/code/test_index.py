@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import recollect
 from code_programs import PROGRAMS
 from recollect.app import Recollect
 from recollect.code.index import make_manifest_reader
-from recollect.code.workers import Unparsed, Wanted, Workers
+from recollect.code.workers import MEMORY_BYTES, Unparsed, Wanted, Workers
 from recollect.core.errors import AmbiguousNode, CodeNotIndexed, InvalidField, NodeNotFound
 from recollect.core.query import Filter
 
@@ -385,3 +386,13 @@ def test_an_import_of_what_is_not_there_yet_is_resolved_when_it_comes(
     edges = {(edge.source, edge.type, edge.target) for edge in memory.store.graph.edges()}
     assert ("pkg/user.py", "imports", later) in edges
     assert ("pkg/user.py:use", "calls", f"{later}:x") in edges
+
+
+def test_a_worker_bounds_the_memory_it_may_take() -> None:
+    program = (
+        "import resource; from recollect.code.workers import _bound_memory; _bound_memory(); "
+        "print(resource.getrlimit(resource.RLIMIT_DATA)[0])"
+    )
+    pytest.importorskip("resource")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == MEMORY_BYTES

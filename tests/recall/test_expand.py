@@ -15,7 +15,7 @@ from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.ids import MemoryId
 from recollect.core.query import Briefing, Candidate, Query, Reading
-from recollect.recall.expand import expand, is_weak, telling_words
+from recollect.recall.expand import Expansion, _by_vectors, expand, is_weak, telling_words
 from recollect.recall.reader import RetrievalContext, recall
 from recollect.recall.recipes import MEASURED, SEED, Recipe, Widening
 from recollect.testing.fakes import ScriptedModel, WordEmbedder
@@ -192,3 +192,14 @@ def test_a_moved_vector_can_count_as_nearness(memory: Recollect) -> None:
     moved = asked(memory, "frozen Fridays", replace(ALWAYS, words=0, moved=True, share=0.9))
     dense = {hit.id: hit.factors.get("dense", 0.0) for hit in still.hits}
     assert any(hit.factors.get("dense", 0.0) > dense.get(hit.id, 0.0) for hit in moved.hits)
+
+
+def test_a_second_look_by_vectors_that_fails_is_told_and_costs_nothing(memory: Recollect) -> None:
+    class Broken:
+        def mean_of(self, ids: Sequence[str]) -> None:
+            raise RuntimeError("no vectors today")
+
+    wider = Expansion()
+    _by_vectors([], Query("deploys"), ALWAYS, Broken(), wider)  # type: ignore[arg-type]
+    assert wider.notes == ["widen: no vectors today"]
+    assert wider.channels == {}
