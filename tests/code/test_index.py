@@ -396,3 +396,26 @@ def test_a_worker_bounds_the_memory_it_may_take() -> None:
     pytest.importorskip("resource")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert int(done.stdout) == MEMORY_BYTES
+
+
+def test_a_method_that_appears_between_a_class_and_its_base_is_the_one_that_is_called_from_then_on(
+    memory: Recollect, tmp_path: Path
+) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    texts = {
+        "base.py": "class Base:\n    def run(self):\n        return 0\n",
+        "mid.py": "from base import Base\n\nclass Mid(Base):\n    pass\n",
+        "leaf.py": "from mid import Mid\n\nclass Leaf(Mid):\n    pass\n",
+        "user.py": "from leaf import Leaf\n\ndef go():\n    leaf = Leaf()\n    return leaf.run()\n",
+    }
+    for name, text in texts.items():
+        (root / name).write_text(text)
+    memory.code.index(root, passages=False)
+    edges = {(edge.source, edge.type, edge.target) for edge in memory.store.graph.edges()}
+    assert ("user.py:go", "calls", "base.py:Base.run") in edges
+    (root / "mid.py").write_text("from base import Base\n\nclass Mid(Base):\n    def run(self):\n        return 1\n")
+    memory.code.index(root, passages=False)
+    edges = {(edge.source, edge.type, edge.target) for edge in memory.store.graph.edges()}
+    assert ("user.py:go", "calls", "mid.py:Mid.run") in edges
+    assert ("user.py:go", "calls", "base.py:Base.run") not in edges
