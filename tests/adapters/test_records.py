@@ -113,3 +113,14 @@ def test_the_same_moment_is_new_only_once(items: list[str]) -> None:
     assert blocks.is_new(items)
     assert not blocks.is_new(items)
     assert blocks.is_new([*items, "more"])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
+def test_all_records_are_found_however_many_pages_they_fill(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr("recollect.adapters.records._PAGE", 2)
+    records = RecordStore(memory, "t")
+    for number in range(count):
+        records.put((str(number),), {"n": number}, text=f"thing number {number}")
+    assert [one.value["n"] for one in records.under()] == list(range(count))

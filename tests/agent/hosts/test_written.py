@@ -12,7 +12,7 @@ from approval import approve
 from recollect.agent.hosts import check
 from recollect.agent.hosts.catalog import HOSTS
 from recollect.agent.hosts.check import check_host
-from recollect.agent.hosts.install import plan_install, plan_uninstall, uninstall
+from recollect.agent.hosts.install import plan_install, plan_uninstall, record_path, uninstall
 from recollect.agent.hosts.target import InstallTarget
 
 __all__ = ["target"]  # the fixture
@@ -98,3 +98,11 @@ def test_hooks_that_codex_does_not_trust_yet_are_a_worry(
     told, worries = check._codex_trust(target)
     assert told == [facts]
     assert bool(worries) is waits
+
+
+def test_installations_in_two_projects_are_recorded_apart_and_a_persons_own_once(target: InstallTarget) -> None:
+    here, there = (replace(target, project=target.home.parent / name) for name in ("project", "other"))
+    assert record_path(here, "cursor") == record_path(there, "cursor")
+    paths = {record_path(replace(one, scope="project"), "cursor") for one in (here, there)}
+    assert len(paths | {record_path(here, "cursor")}) == 3
+    assert record_path(here, "cursor") != record_path(here, "gemini")
