@@ -124,3 +124,11 @@ def test_all_records_are_found_however_many_pages_they_fill(
     for number in range(count):
         records.put((str(number),), {"n": number}, text=f"thing number {number}")
     assert [one.value["n"] for one in records.under()] == list(range(count))
+
+
+def test_a_mark_is_the_same_word_in_every_release(memory: Recollect) -> None:
+    records = RecordStore(memory, "t")
+    marks = [records.mark("user", "ada"), records.mark("user", "bob"), records.mark()]
+    assert marks == ["vajat-minaj-kabiv-kijur", "vodol-jonaz-zihuz-tibop", "t record"], (
+        "what was stored under other words would not be found again"
+    )
