@@ -415,6 +415,7 @@ def test_a_work_unit_that_ended_is_remembered_in_our_words(kept: Recollect) -> N
 
 @pytest.mark.parametrize("action", [ActionType.READ, ActionType.SEARCH, ActionType.PLAN])
 def test_looking_at_a_file_is_never_warned_of_and_changing_it_is(kept: Recollect, action: ActionType) -> None:
+    kept.remember("Never edit src/db.py by hand.", kind="gotcha", files=["src/db.py"])
     session = kept.agent("s", arm="full")
     assert session.before(call(action, "src/db.py", id="c1")) == ""
     assert ids(session.before(call(ActionType.EDIT, "src/db.py", id="c2")))
