@@ -419,3 +419,13 @@ def test_looking_at_a_file_is_never_warned_of_and_changing_it_is(kept: Recollect
     session = kept.agent("s", arm="full")
     assert session.before(call(action, "src/db.py", id="c1")) == ""
     assert ids(session.before(call(ActionType.EDIT, "src/db.py", id="c2")))
+
+
+def test_a_call_that_was_asked_about_and_then_seen_is_one_step_of_the_trail(kept: Recollect) -> None:
+    session = kept.agent("s", arm="full")
+    for number in (1, 2, 3):
+        one = call(ActionType.EDIT, f"src/{number}.py", id=f"c{number}")
+        session.before(one)
+        session.observe(one)
+    assert [step.id for step in session._trail] == ["c1", "c2", "c3"]
+    assert [step.id for step in session._recent] == ["c1", "c2", "c3"]

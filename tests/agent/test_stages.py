@@ -10,7 +10,8 @@ from recollect.privacy.fence import unfence
 
 
 def test_a_step_limit_is_scaled_at_most_doubled_and_bounded() -> None:
-    assert [scale_step_limit(100, ratio) for ratio in (None, 1.5, 9.0, 0.5, float("nan"), -1)] == [
+    assert [scale_step_limit(100, ratio) for ratio in (None, 0.0, 1.5, 9.0, 0.5, float("nan"), -1)] == [
+        100,
         100,
         150,
         200,
