@@ -10,6 +10,7 @@ from recollect.core.errors import InvalidField, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source, Status
 from recollect.observer import findings
+from recollect.observer.tool_calls import read_tool_call
 from recollect.testing.fakes import WordEmbedder
 
 
@@ -145,3 +146,21 @@ def test_a_finding_is_written_down_in_the_observers_name() -> None:
         (receipt,) = memory.observer.findings([findings.Finding("Deploying freezes on Fridays.")])
         assert [entry.actor for entry in memory.history(receipt.memory.id)] == [findings.ACTOR]
         assert findings.ACTOR != "somebody"
+
+
+def test_calls_of_a_user_interface_that_are_never_answered_are_not_kept_for_ever() -> None:
+    watcher = findings.UiWatcher()
+    for number in range(500):
+        watcher.see(
+            read_tool_call(
+                "mcp__playwright__browser_click",
+                {"element": f"button {number}"},
+                "/p",
+                call_id=str(number),
+                id=str(number),
+                session="s",
+                step=number,
+                at=float(number),
+            )
+        )
+    assert 0 < len(watcher._asked) <= 64
