@@ -299,3 +299,45 @@ def test_an_act_without_a_reason_is_logged_without_one(sh: Shell) -> None:
     entries = sh.json("history", id)
     assert [entry["action"] for entry in entries] == ["add", "confirm", "dispute", "pin", "undo", "edit", "reject"]
     assert not [entry for entry in entries if entry["action"] != "undo" and "why" in entry]
+
+
+DEEP = "[" * 200_000 + "]" * 200_000
+NESTED = '{"a":' * 400 + "1" + "}" * 400
+
+
+@pytest.mark.parametrize("deep", [DEEP, NESTED, "[" * 200_000], ids=["lists", "objects", "open"])
+def test_json_nested_without_end_is_bad_input_at_every_door(sh: Shell, tmp_path: Path, deep: str) -> None:
+    line = f'{{"content": "x", "attributes": {{"a": {deep}}}}}'.encode()
+    (tmp_path / "deep.json").write_text(deep)
+    for words, stdin in (
+        (("remember", "--jsonl"), line),
+        (("remember", "--jsonl"), b'{"content": "fine"}\n' + line),
+        (("remember", "x", "--kind", "recipe", "--payload", deep[:100_000]), None),
+        (("import", str(tmp_path / "deep.json"), "--format", "claude"), None),
+        (("observe", "--qa", str(tmp_path / "deep.json")), None),
+        (("observe", "--ui", str(tmp_path / "deep.json")), None),
+    ):
+        assert sh(*words, stdin=stdin) == 2, (words[:2], sh.err)
+        assert "nested deeper" in sh.err or "not JSON" in sh.err
+    assert sh.json("list")["total"] == 0
+
+
+def test_lines_of_json_are_stored_all_or_none_and_an_error_names_the_line(sh: Shell) -> None:
+    good = "".join(json.dumps({"content": f"statement number {i} about thing {i * 7}"}) + "\n" for i in range(1_200))
+    for bad, told in (
+        ('{"content": "x", "kind": "nonsense"}', "nonsense"),
+        ('{"content": "x", "confidence": "high"}', "confidence"),
+        ('{"content": "x", "supersedes": "mem_0"}', "mem_0"),
+        ('{"content": ""}', "no visible text"),
+        ('{"content": "x", "user": " x"}', "user"),
+        ("[1]", "object"),
+    ):
+        assert sh("remember", "--jsonl", stdin=f"\n{good}\n{bad}\n".encode()) in (2, 3), sh.err
+        assert "line 1203" in sh.err, sh.err
+        assert told in sh.err.lower()
+        assert sh.json("list")["total"] == 0
+    for nothing in (b"", b"\n \n"):
+        assert sh("remember", "--jsonl", stdin=nothing) == 2
+        assert "no line" in sh.err
+    text = json.dumps({"content": "one\u2028line"}, ensure_ascii=False)
+    assert sh.json("remember", "--jsonl", stdin=text.encode())["count"] == 1

@@ -30,6 +30,7 @@ from recollect.core.errors import (
     RecollectError,
     SessionNotFound,
 )
+from recollect.core.given_json import parse_given_json
 from recollect.core.ids import whole_ms
 from recollect.core.ports import Clock, Identity
 from recollect.core.text import clean, require_storable
@@ -334,7 +335,7 @@ def call_tool(request: Request, tools: Mapping[str, Tool]) -> tuple[str, bool]:
     try:
         if request.name not in tools:
             raise InvalidField(request.name, f"there is no such tool; there are {', '.join(sorted(tools))}")
-        given = json.loads(request.arguments or "{}")
+        given = parse_given_json(request.arguments or "{}", "arguments")
         if not isinstance(given, dict):
             raise InvalidField("arguments", "expected a JSON object")
         answer = tools[request.name](**given)

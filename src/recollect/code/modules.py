@@ -253,5 +253,5 @@ def _read_relations(answer: str) -> Iterator[tuple[str, str, str, float]]:
             value = json.loads(line)
             confidence = float(value.get("confidence", 0.5))
             yield str(value["source"]), str(value["type"]), str(value["target"]), max(0.0, min(1.0, confidence))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue

@@ -21,10 +21,18 @@ class RecollectError(Exception):
     """Root of the tree. `code` is stable across releases; `hint` tells a tired person what to do next."""
 
     code = "error"
+    number: int | None = None  # which of several things that were given together it is about, from 1
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]} …")
         self.hint = hint
+
+
+def name_place(error: RecollectError, index: int, of: int) -> None:
+    """Say in an error which of several it is about."""
+    if of > 1 and error.number is None:
+        error.number = index + 1
+        error.args = (f"Number {index + 1} of {of}: {error}",)
 
 
 # --- what you gave cannot be taken ---------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ lost: a long message is kept in parts, the same message told twice is kept once,
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField, Tombstoned
+from recollect.core.given_json import parse_given_json
 from recollect.core.ids import MemoryId, whole_ms
 from recollect.core.query import read_user
 from recollect.core.scope import Scope, Source
@@ -279,10 +279,7 @@ def _detected(text: str, path: Path) -> str:
 
 
 def _parsed(text: str, path: Path) -> list[Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidField(str(path), f"it is not JSON ({error})") from None
+    value = parse_given_json(text, str(path))
     if not isinstance(value, list):
         raise InvalidField(str(path), "an export is a list of conversations")
     return value
@@ -362,10 +359,7 @@ def _jsonl(text: str) -> Iterator[Message]:
     for number, line in enumerate(text.split("\n"), start=1):  # U+2028 inside a text ends no line
         if not line.strip():
             continue
-        try:
-            told = json.loads(line)
-        except (ValueError, RecursionError):
-            raise InvalidField(f"line {number}", "it is not JSON") from None
+        told = parse_given_json(line, f"line {number}")
         if not isinstance(told, dict) or not isinstance(_first(told, _TEXT), str):
             raise InvalidField(f"line {number}", "a message is an object with `content`")
         when = _first(told, _TIME)

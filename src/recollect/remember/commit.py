@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from recollect.core.doors import CORRECTS, MARKS, PROPOSES
 from recollect.core.drafts import Receipt
-from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, Tombstoned
+from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, RecollectError, Tombstoned, name_place
 from recollect.core.forms import whole
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind
@@ -45,7 +45,13 @@ def commit(resolved: Sequence[Resolved], store: Store, act: ActContext, *, durab
     """Write everything, once. What others wrote since the drafts were resolved is seen here, under the lock."""
     with store.engine.write(durable=durable):
         writing = _Writing(store, act, resolved)
-        receipts = [writing.one(each) for each in resolved]
+        receipts = []
+        for index, each in enumerate(resolved):
+            try:
+                receipts.append(writing.one(each))
+            except RecollectError as error:
+                name_place(error, index, len(resolved))
+                raise
         writing.finish()
     return receipts if durable else [replace(receipt, queued=True) for receipt in receipts]
 

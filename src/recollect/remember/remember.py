@@ -10,7 +10,7 @@ from datetime import datetime
 
 from recollect.core.doors import ActDoor
 from recollect.core.drafts import Draft, Receipt
-from recollect.core.errors import InvalidInput
+from recollect.core.errors import RecollectError, name_place
 from recollect.core.ports import Identity
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
@@ -61,17 +61,21 @@ def _resolve(drafts: Sequence[Draft], store: Store, now: datetime, identity: Ide
     shaped = [_shaped(index, draft, store, now, identity, len(drafts)) for index, draft in enumerate(drafts)]
     candidates = ConflictCandidates(store, batch=len(drafts))
     resolved = []
-    for draft, one, redacted in shaped:
-        explicit = None if draft.supersedes is None else store.memories.resolve(draft.supersedes)
+    for index, (draft, one, redacted) in enumerate(shaped):
+        try:
+            explicit = None if draft.supersedes is None else store.memories.resolve(draft.supersedes)
+            derived = tuple(store.memories.resolve(id) for id in draft.derived_from)
+            if derived:
+                require_visible(store, derived, one.memory.user)
+        except RecollectError as error:
+            name_place(error, index, len(drafts))
+            raise
         if explicit is not None:
             resolution = Resolution("supersedes", (explicit,), SAID_SO)
         elif draft.skip_conflict_check:
             resolution = Resolution("new")
         else:
             resolution = resolve(one.memory, candidates.of(one.memory))
-        derived = tuple(store.memories.resolve(id) for id in draft.derived_from)
-        if derived:
-            require_visible(store, derived, one.memory.user)
         resolved.append(
             Resolved(
                 one.memory,
@@ -101,8 +105,7 @@ def _shaped(
             identity=identity,
             redacted=bool(screened.redacted),
         )
-    except InvalidInput as error:
-        if of > 1:
-            error.args = (f"Number {index + 1} of {of}: {error}",)
+    except RecollectError as error:
+        name_place(error, index, of)
         raise
     return screened.draft, shaped, screened.redacted

@@ -15,7 +15,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from recollect.core.doors import ActDoor
-from recollect.core.errors import InvalidField, NothingToUndo, PersonOnly, RecollectError
+from recollect.core.errors import InvalidField, NothingToUndo, PersonOnly, RecollectError, name_place
 from recollect.core.ids import MemoryId, whole_ms
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Clock, Identity
@@ -345,13 +345,18 @@ class Writer:
 
     def _home_of(self, drafts: Sequence[Draft]) -> Store:
         """Where drafts go: to the project, unless they replace what the person keeps for themselves."""
-        named = {id(store): store for store in map(self._superseded_in, drafts) if store is not None}
+        named: dict[int, Store] = {}
+        for index, draft in enumerate(drafts):
+            if isinstance(draft.supersedes, str):
+                try:
+                    store = self._stores.find(draft.supersedes)[0]
+                except RecollectError as error:
+                    name_place(error, index, len(drafts))
+                    raise
+                named[id(store)] = store
         if len(named) > 1 or (named and len(drafts) > 1 and self._stores.project not in named.values()):
             raise InvalidField("supersedes", "a personal memory is replaced on its own, not in one batch with others")
         return next(iter(named.values()), self._stores.project)
-
-    def _superseded_in(self, draft: Draft) -> Store | None:
-        return self._stores.find(draft.supersedes)[0] if isinstance(draft.supersedes, str) else None
 
     def _commit(
         self, store: Store, drafts: Sequence[Draft], *, actor: str | None = None, durable: bool = True

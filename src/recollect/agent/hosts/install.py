@@ -267,7 +267,7 @@ def load_record(path: Path) -> InstallRecord | None:
             files=tuple(map(_filed_from_json, found["files"])),
             folders=tuple(map(Path, found["folders"])),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

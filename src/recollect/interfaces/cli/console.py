@@ -22,6 +22,7 @@ from recollect.core.errors import (
     Refused,
     StoreError,
 )
+from recollect.core.given_json import parse_given_json
 from recollect.core.ids import in_utc
 from recollect.core.scope import SHOWN, Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import indented, one_line
@@ -171,10 +172,7 @@ def read_json(name: str) -> Any:
             raise InvalidField(name, f"cannot be read: {error}") from None
     if len(text) > _STDIN_LIMIT:
         raise InvalidField(name, f"more than {_STDIN_LIMIT >> 20} MB")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidField(name, f"is not JSON: {error}") from None
+    return parse_given_json(text, name)
 
 
 # --- filters, shared by recall, brief and list ---------------------------------------------------------------------

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.drafts import Draft, Receipt
-from recollect.core.errors import InvalidField
+from recollect.core.errors import InvalidField, RecollectError
 from recollect.core.fields import DRAFTED, FIELDS, Field
 from recollect.core.forms import parse_form
+from recollect.core.given_json import parse_given_json
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
 from recollect.files.plain import open_in_own_folder
@@ -31,8 +31,6 @@ from recollect.wiring import PERSONAL
 
 if TYPE_CHECKING:
     from recollect.documents.guidance.teach import Lesson, Taught
-
-_BATCH = 1_000  # drafts in one transaction of a long import
 
 # --- init ----------------------------------------------------------------------------------------------------------
 
@@ -126,15 +124,26 @@ def _draft(args: argparse.Namespace, content: str) -> Draft:
 
 
 def _remember_lines(args: argparse.Namespace, console: Console) -> int:
-    drafts = [
-        _draft_from_line(number, line) for number, line in enumerate(given_text(["-"]).splitlines(), 1) if line.strip()
-    ]
-    receipts: list[Receipt] = []
+    """All lines or none: what is wrong with one names it, and nothing was stored."""
+    lines = {
+        number: line
+        for number, line in enumerate(given_text(["-"]).split("\n"), 1)  # U+2028 inside a text ends no line
+        if line.strip()
+    }
+    if not lines:
+        raise InvalidField("stdin", "there is no line", hint="Give one JSON object a line, with `content`.")
+    drafts = [_draft_from_line(number, line) for number, line in lines.items()]
     with open_from(args, create=True) as memory:
-        for start in range(0, len(drafts), _BATCH):
-            receipts += memory.remember_all(drafts[start : start + _BATCH])
-            console.progress("remembered", len(receipts), len(drafts))
-    console.progress_done()
+        try:
+            receipts = memory.remember_all(drafts)
+        except RecollectError as error:
+            if error.number is not None:
+                problem = str(error).removeprefix(f"Number {error.number} of {len(drafts)}: ")
+                error.args = (f"line {list(lines)[error.number - 1]}: {problem}",)
+                error.hint = error.hint or "Nothing was stored. Mend that line and try again."
+            elif len(lines) == 1:
+                error.args = (f"line {next(iter(lines))}: {error}",)
+            raise
     tally: dict[str, int] = {}
     for receipt in receipts:
         tally[receipt.verdict] = tally.get(receipt.verdict, 0) + 1
@@ -174,10 +183,7 @@ def _parse_field(field: Field, value: Any, named: str) -> Any:
 
 
 def _parse_object(text: str, field: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise InvalidField(field, f"not JSON ({error})") from None
+    value = parse_given_json(text, field)
     if not isinstance(value, dict):
         raise InvalidField(field, "expected a JSON object")
     return value
