@@ -75,6 +75,18 @@ def test_the_spool_is_drained_by_the_command_that_hooks_start(sh: Shell) -> None
     assert sh.json("observe", "--spool")["sessions"] == 0
 
 
+def test_a_session_whose_name_is_no_text_is_learned_from_like_any_other(sh: Shell) -> None:
+    for session in ("s1", "\ud800", "s2"):
+        end = {"session_id": session, "cwd": "/p", "hook_event_name": "SessionEnd"}
+        kept = SessionFile.of(str(sh.store.parent), session, host="claude-code")
+        kept.append_event("claude-code", end, 1_000_000_000)
+        kept.close()
+    assert sh("observe", "--spool") == 0, sh.err
+    assert "3 sessions" in sh.out
+    assert sh("observe", "--spool") == 0, sh.err
+    assert "0 sessions" in sh.out
+
+
 def test_a_session_that_no_hook_of_this_person_wrote_is_not_learned_from(sh: Shell) -> None:
     spool = sh.store.parent / "spool"
     spool.mkdir(exist_ok=True)

@@ -12,6 +12,7 @@ import stat
 from recollect.core.digest import short_digest
 from recollect.core.lazy import Lazy
 from recollect.files.project import find_root_path
+from recollect.files.session_file import spell_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class HookEvent:
         self.event = event
         self.payload = payload
         self.folder = folder
-        self.session = first_text(payload, *_SESSION_KEYS)
+        self.session = spell_name(first_text(payload, *_SESSION_KEYS))
         self.source = first_text(payload, "source")
         prompt = first_text(payload, "prompt", "user_prompt", "userPrompt")
         told = _told_calls(payload, event)

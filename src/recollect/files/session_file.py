@@ -198,7 +198,7 @@ class SessionFile:
     @property
     def session(self) -> str:
         """The session's name as it says itself; nothing for a file that is none of ours."""
-        return str(self._opening().get("session") or "")
+        return spell_name(str(self._opening().get("session") or ""))
 
     @property
     def host(self) -> str:
@@ -513,6 +513,11 @@ def spool_folder(folder: str) -> str | None:
     except OSError:
         return None
     return spool
+
+
+def spell_name(name: str) -> str:
+    """A session's name as a text can hold it: halves of characters, which JSON allows, are spelt out and stay apart."""
+    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode()
 
 
 def _key(kind: str, name: str) -> bytes:
