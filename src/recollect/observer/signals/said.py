@@ -1,6 +1,7 @@
 """The signal about what people say: their standing rules and their corrections of facts, in their own words.
 
-An event only notes the words, within a bound; what they are is worked out when the signals are asked for.
+An event only notes the words, within a bound; what they are is worked out when the signals are asked for. Words that a
+tool printed before are the tool's, whoever pastes them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recollect.observer.events import Event, ToolResult, UserText
-from recollect.observer.said import MAX_PROMPT_WORDS, find_said, is_persons_prompt
+from recollect.observer.said import MAX_PROMPT_WORDS, KeptSaid, find_said, is_persons_prompt
 from recollect.observer.signals.base import MAX_MARKS, Detector, Signal, make_room
 
 _PROMPTS = 200  # of one session that are kept until it ends
@@ -17,6 +18,9 @@ _SESSION_CHARS = 60_000  # of them that are looked at then
 _PROMPT_CHARS = 12 * MAX_PROMPT_WORDS  # what is longer is a document, and nothing of it is a rule
 _REASON = "the user said:"  # opens, in the answer to a refused call, what the person said
 _HOSTS_NOTE = "\n\nNote: "  # what a host adds to it
+_PRINTED, _PRINTED_CHARS = 24, 2_000  # results that pasted words are looked for in, and characters of each
+_RUN_WORDS, _RUN_CHARS = 4, 15  # in a row that two texts do not share by chance
+_PASTED = "pasted from what a tool printed"
 
 
 @dataclass(slots=True)
@@ -30,14 +34,18 @@ class PersonSaid(Detector):
 
     name: ClassVar[str] = "said"
     prompts: dict[str, list[int]] = field(default_factory=dict)
+    pasted: dict[str, list[str]] = field(default_factory=dict)  # runs of a prompt's words that a tool had printed
+    printed: list[str] = field(default_factory=list)
 
     def see(self, event: Event) -> None:
-        if isinstance(event, UserText) and not event.agent:
-            self._note(event.text, event.step)
-        elif isinstance(event, ToolResult) and event.rejected and not event.agent:
-            _, told, reason = event.text.partition(_REASON)
-            if told:
-                self._note(reason.partition(_HOSTS_NOTE)[0], event.step)
+        if isinstance(event, UserText):
+            if not event.agent:
+                self._note(event.text, event.step)
+        elif isinstance(event, ToolResult):
+            if event.rejected and not event.agent:
+                self._note(event.text.partition(_REASON)[2].partition(_HOSTS_NOTE)[0], event.step)
+            else:
+                self.printed = [*self.printed[1 - _PRINTED :], _plain(event.text[:_PRINTED_CHARS])]
 
     def _note(self, text: str, step: int) -> None:
         if len(text) > _PROMPT_CHARS or not is_persons_prompt(text):
@@ -48,6 +56,10 @@ class PersonSaid(Detector):
             steps = self.prompts[text] = []
         if step not in steps and len(steps) < MAX_MARKS:
             steps.append(step)
+        held = "\n".join(self.printed)
+        if found := [run for run in _runs(text) if run in held]:
+            make_room(self.pasted, _PROMPTS)
+            self.pasted[text] = found
 
     def found(self, session: str) -> list[Signal]:
         signals: dict[str, Signal] = {}
@@ -55,17 +67,30 @@ class PersonSaid(Detector):
         for prompt, steps in self.prompts.items():
             room -= len(prompt)
             for kept in find_said(prompt) if room >= 0 else ():
-                signals.setdefault(
-                    kept.text,
-                    Signal(
-                        name=self.name,
-                        session=session,
-                        subject=kept.text,
-                        steps=tuple(steps),
-                        count=len(steps),
-                        words=(str(kept.kind),),
-                        hunch=str(kept.sort),
-                        measure=float(kept.score),
-                    ),
-                )
+                signals.setdefault(kept.text, self._signal(session, prompt, steps, kept))
         return list(signals.values())
+
+    def _signal(self, session: str, prompt: str, steps: list[int], kept: KeptSaid) -> Signal:
+        words = _plain(kept.text)
+        return Signal(
+            name=self.name,
+            session=session,
+            subject=kept.text,
+            steps=tuple(steps),
+            count=len(steps),
+            words=(str(kept.kind),),
+            hunch=str(kept.sort),
+            measure=float(kept.score),
+            taint=_PASTED if any(run in words for run in self.pasted.get(prompt, ())) else "",
+        )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _runs(text: str) -> list[str]:
+    """The words of a text, a few at a time: of a longer passage that was pasted at least one is whole."""
+    words = _plain(text).split()
+    runs = (" ".join(words[place : place + _RUN_WORDS]) for place in range(0, len(words) - _RUN_WORDS + 1, _RUN_WORDS))
+    return [run for run in runs if len(run) >= _RUN_CHARS]
