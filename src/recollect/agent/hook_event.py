@@ -114,11 +114,13 @@ def _read_call(told: Mapping[str, Any], event: str, folder: str, roots: set[str]
         given = _parsed(given)
     from recollect.observer.tool_calls import is_shell, read_tool_call  # a prompt does without
 
-    call = read_tool_call(tool, given, None)
+    call = read_tool_call(tool, given, None, folder=first_text(told, "cwd"))
     touched = next(iter(call.paths), call.inside)
     if event == "before" and touched and isinstance(given, dict) and not is_shell(tool):
         call.disk = look_at_disk(touched, given, folder=folder, roots=roots)
     call.paths = tuple(dict.fromkeys(path for named in call.paths if (path := _inside(named, roots))))
+    call.changed = tuple(dict.fromkeys(path for named in call.changed if (path := _inside(named, roots))))
+    call.folder = _inside(call.folder, roots) if call.folder else ""
     call.inside = _inside(call.inside, roots) if call.inside else ""
     return call
 

@@ -65,12 +65,25 @@ class Event(Value):
 class ToolCall(Event):
     """A tool was asked for: `paths` are project files, `subject` its pattern, command or address.
 
-    `call_id` is the host's name for the call, which its result repeats. `inside` is where a search looks, `shape` the
-    look of the text an edit replaces, `planned` the items of a plan, `disk` what the disk said of the call before it
-    was made, where somebody looked.
+    `changed` are the files it writes, moves or commits, `folder` is where a command runs. `call_id` is the host's name
+    for the call, which its result repeats. `inside` is where a search looks, `shape` the look of the text an edit
+    replaces, `planned` the items of a plan, `disk` what the disk said of the call before it was made, where somebody
+    looked.
     """
 
-    __slots__ = ("action", "call_id", "disk", "inside", "paths", "planned", "shape", "subject", "tool")
+    __slots__ = (
+        "action",
+        "call_id",
+        "changed",
+        "disk",
+        "folder",
+        "inside",
+        "paths",
+        "planned",
+        "shape",
+        "subject",
+        "tool",
+    )
 
     def __init__(
         self,
@@ -78,6 +91,8 @@ class ToolCall(Event):
         tool: str,
         action: ActionType,
         paths: tuple[str, ...] = (),
+        changed: tuple[str, ...] = (),
+        folder: str = "",
         subject: str = "",
         inside: str = "",
         shape: str = "",
@@ -94,6 +109,8 @@ class ToolCall(Event):
         self.tool = tool
         self.action = action
         self.paths = paths
+        self.changed = changed
+        self.folder = folder
         self.subject = subject
         self.inside = inside
         self.shape = shape

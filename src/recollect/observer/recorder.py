@@ -128,16 +128,33 @@ class Recorder:
         if call.action in (ActionType.READ, ActionType.EDIT):
             for path in call.paths[:_LATELY]:
                 self._touched(path, call)
+        for path in call.changed:
+            self._changed(path, call.step)
         self._order(call)
 
-    def _touched(self, path: str, call: ToolCall) -> None:
+    def _used(self, path: str, step: int) -> _File | None:
         known = self._files.get(path)
         if known is None:
             if len(self._files) >= FILES:
-                return
-            known = self._files[path] = _File(call.step, call.step)
-        known.last = max(known.last, call.step)
-        known.first = min(known.first, call.step)
+                return None
+            known = self._files[path] = _File(step, step)
+        known.last = max(known.last, step)
+        known.first = min(known.first, step)
+        return known
+
+    def _changed(self, path: str, step: int) -> None:
+        """A file was written on the way of another thing; one that is only staged after its edit is not edited again.
+        What is changed in bulk tells nothing of what belongs together."""
+        known = self._files.get(path)
+        if known is None or not known.edits:
+            used = self._used(path, step)
+            if used is not None:
+                used.edits += 1
+
+    def _touched(self, path: str, call: ToolCall) -> None:
+        known = self._used(path, call.step)
+        if known is None:
+            return
         known.reads += call.action is ActionType.READ
         known.edits += call.action is ActionType.EDIT
         at = call.at or 0.0

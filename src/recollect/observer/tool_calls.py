@@ -1,7 +1,7 @@
 """Reading what a host tells of a tool call: what it does, to which files, and how it was answered.
 
-Hosts name their tools differently and some do everything through a shell, so a plain shell command is read as the
-action it is. Pure: the disk is never asked. A hook loads it, so it stays light.
+Hosts name their tools and arguments differently and some do everything through a shell, so names are read by what they
+mean and a plain shell command as the action it is. Pure: the disk is never asked. A hook loads it, so it stays light.
 """
 
 from __future__ import annotations
@@ -9,16 +9,22 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from re import Pattern
 
 from recollect.observer.events import ActionType, ToolCall
+from recollect.observer.file_changes import BEGIN_PATCH, command_changes, diff_names, is_file_name, patch_names
+from recollect.observer.shell import ShellCommand, read_line
 
 MAX_PATH_CHARS = 300  # anything longer is not the path of a project file
 MAX_SUBJECT_CHARS = 400  # of a command, pattern or address that are kept
 TEXT_KEPT = 8000  # characters of what was said; the lesson of a long text stands at its ends
 RESULT_HEAD, RESULT_TAIL = 3000, 1000  # characters that are kept: imports and commands lead, failures end it
-_COMMAND_READ = 2000  # characters of a command line that are looked at
-_PATCH_LINES = 5000  # lines of a patch that are looked at
+_SHAPE_READ = 2000  # characters of a replaced text that are looked at
 _PATHS_KEPT = 24  # files of one call that are kept
+_CHANGED_KEPT = 200  # files one call changes that are kept
+_SCRIPT_READ = 20_000  # characters of a script that are looked at
+_NESTED = 3  # levels of arguments that are looked into
+_ARGUMENTS = 60  # of a call or of a list of them that are looked at
 
 _TOOLS = {
     ActionType.READ: "read view read_file view_file open open_file cat notebookread view_image read_many_files",
@@ -41,12 +47,28 @@ _SHELL = {
     ActionType.EXTERNAL: "curl wget gh glab lynx w3m http https",
 }
 _COMMANDS = {name: action for action, names in _SHELL.items() for name in names.split()}
-_PATH_KEYS = ("file_path", "filePath", "path", "notebook_path", "filename", "file", "target_file", "file_name")
+_WRITE_VERBS = frozenset(
+    "write edit create replace insert delete remove rename move patch modify append save overwrite apply".split()
+)
+_READ_VERBS = frozenset({"read", "view", "open", "cat"})
+_AGENTS = frozenset({"agent", "task", "subagent", "delegate", "teammate"})
+_PATH_WORDS = frozenset({"file", "path", "filename", "filepath", "uri", "files", "paths", "notebook"})
+_NO_PATH_WORDS = frozenset(
+    "text content contents pattern glob type encoding size count limit regex mode description include exclude "
+    "id".split()
+)
+_FOLDER_WORDS = frozenset({"dir", "directory", "folder", "cwd", "root"})
+_FOLDER_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory", "working_dir")
+_REMOTE_KEYS = frozenset({"owner", "repo", "repository", "bucket"})  # a file somewhere else
 _SUBJECT_KEYS = ("command", "cmd", "pattern", "query", "url", "regex", "search_term", "code", "input", "skill")
 _OLD_KEYS = ("old_string", "old_str", "oldString", "old_text")
 _FEW = 8  # lines up to which a text is short
-_BEFORE = frozenset({"sudo", "time", "env", "command"})
-_NOTHING = frozenset({"cd", "export", "set", "source", "{", "("})
+_NOTHING = frozenset({"cd", "export", "set", "source", ".", "pushd", "popd", "unset", "ulimit", "trap"})
+_LOOKING = frozenset({"echo", "printf", "mkdir", "true", "wc", "test", "[", "sleep", "chmod", "sort", "uniq", "diff"})
+_EDITING = frozenset({"cat", "echo", "printf", "tee", "sed", "gsed", "perl", "cp", "mv", "rm", "touch", "ln",
+                      "apply_patch", "applypatch", "patch", "Set-Content", "Add-Content", "Out-File"})  # fmt: skip
+_GIT_EDITING = frozenset({"mv", "rm", "apply", "checkout", "restore"})
+_GIT_LOOKING = frozenset({"diff", "status", "log", "show"})
 _NAMED = 2  # words that name a command
 _RUNNING = frozenset({"run", "exec", "-m"})  # the next word says what
 _VIEWING = frozenset({"view", "cat", "read"})
@@ -58,6 +80,7 @@ def read_tool_call(
     arguments: object,
     root: str | None,
     *,
+    folder: str = "",
     call_id: str = "",
     disk: str = "",
     id: str = "",
@@ -66,26 +89,39 @@ def read_tool_call(
     at: float | None = None,
     agent: str = "",
 ) -> ToolCall:
-    """Read a call of `tool`; arguments of any shape are accepted, what cannot be understood is OTHER."""
+    """Read a call of `tool`; arguments of any shape are accepted, what cannot be understood is OTHER.
+
+    `folder` is where the host's shell stands, where it tells.
+    """
     given: Mapping[str, object] = arguments if isinstance(arguments, Mapping) else {"input": arguments}
     action, subject = _action(tool, given), _subject(given)
     paths: tuple[str, ...] = ()
-    inside, shape, planned = "", "", 0
-    patched = _known(list(_patch_names(subject)), root) if "*** " in subject else ()
+    changed: tuple[str, ...] = ()
+    inside, shape, ran, planned = "", "", "", 0
+    patched = _patched(given, action, root)
     if patched:
-        action, paths, subject = ActionType.EDIT, patched, ""
+        action, paths, changed, subject = ActionType.EDIT, patched[:_PATHS_KEPT], patched, ""
     elif action is ActionType.RUN:
-        action, paths, subject = _read_command(subject, root)
+        line, place = _unwrapped(subject, _folder(given) or folder)
+        if line:
+            action, paths, changed, subject, ran = _read_command(line, root, place, tool)
     elif action is ActionType.PLAN:
         subject, planned = "", _planned(given)
-    elif action in (ActionType.READ, ActionType.EDIT):
+    elif action is ActionType.READ:
+        paths = _paths(given, root)
+    elif action is ActionType.EDIT:
         paths, shape = _paths(given, root), _shape(given)
+        changed = paths
     elif action in (ActionType.SEARCH, ActionType.LIST):
-        inside = next(iter(_paths(given, root)), "")
+        inside = next(iter(_paths(given, root, folders=True)), "")
+    elif action is ActionType.EXTERNAL and _name_words(tool) & _WRITE_VERBS and not _REMOTE_KEYS & given.keys():
+        changed = _paths(given, root)
     return ToolCall(
         tool=tool[:80] or "?",
         action=action,
         paths=paths,
+        changed=changed,
+        folder=ran,
         subject=subject[:MAX_SUBJECT_CHARS],
         inside=inside,
         shape=shape,
@@ -103,11 +139,9 @@ def read_tool_call(
 @lru_cache(maxsize=256)
 def command_words(command: str) -> tuple[str, ...]:
     """The words of the first command that does something: directory changes and settings before it are skipped."""
-    for words in _commands(command[:_COMMAND_READ]):
-        while words and (("=" in words[0] and not words[0].startswith("-")) or words[0] in _BEFORE):
-            words = words[1:]
-        if words and words[0] not in _NOTHING and not words[0].startswith("#"):
-            return tuple(words)
+    for one in read_line(command):
+        if one.words and one.words[0] not in _NOTHING:
+            return tuple(one.words)
     return ()
 
 
@@ -127,13 +161,7 @@ def command_name(command: str) -> str:
 
 def all_commands(line: str) -> list[list[str]]:
     """Every command of a shell line as its words, without the settings before it."""
-    found = []
-    for words in _commands(line[:_COMMAND_READ]):
-        while words and (("=" in words[0] and not words[0].startswith("-")) or words[0] in _BEFORE):
-            words = words[1:]
-        if words:
-            found.append(words)
-    return found
+    return [one.words for one in read_line(line) if one.words]
 
 
 def describe_failure(call: ToolCall) -> str:
@@ -151,33 +179,33 @@ def _chooses(word: str) -> bool:
     return word == "-m" or (word[:1].isalpha() and not any(sign in word for sign in "/.=*$(){}<>~ \n"))
 
 
-def _commands(line: str) -> Iterator[list[str]]:
-    """The commands of a shell line, each as words; quotes hold words together and need not be closed."""
-    words: list[str] = []
-    current, quote = "", ""
-    for sign in line:
-        if quote:
-            quote, current = ("", current) if sign == quote else (quote, current + sign)
-        elif sign in "'\"":
-            quote = sign
-        elif sign in " \t":
-            words, current = ([*words, current] if current else words), ""
-        elif sign in "&;|\n":
-            yield [*words, current] if current else words
-            words, current = [], ""
-        else:
-            current += sign
-    yield [*words, current] if current else words
-
-
 def _action(tool: str, given: Mapping[str, object]) -> ActionType:
     name = tool.strip().lower().rsplit(".", 1)[-1]
     if name.startswith("mcp__"):
         return ActionType.OTHER if name.startswith(_LOCAL_SERVERS) else ActionType.EXTERNAL
-    action = _ACTIONS.get(name, ActionType.OTHER)
+    action = _ACTIONS.get(name)
+    if action is None:
+        return _guess_action(tool, given)
     if action is ActionType.EDIT and str(given.get("command")) in _VIEWING:
         return ActionType.READ
     return action
+
+
+def _guess_action(tool: str, given: Mapping[str, object]) -> ActionType:
+    """What a tool nobody has told of does: its name has the verb, its arguments name a file."""
+    words = _name_words(tool)
+    verb = ActionType.EDIT if words & _WRITE_VERBS else ActionType.READ if words & _READ_VERBS else ActionType.OTHER
+    if verb is ActionType.OTHER or not words.isdisjoint(_AGENTS) or not next(_path_values(given, 0), ""):
+        return ActionType.OTHER
+    return ActionType.READ if str(given.get("command")) in _VIEWING else verb
+
+
+@lru_cache(maxsize=256)
+def _name_words(name: str) -> frozenset[str]:
+    """The words of a name, however they are put together: `writeFile`, `write_file` and `mcp__fs__write-file`."""
+    spread = "".join(f" {sign}" if sign.isupper() and not before.isupper() else sign
+                     for before, sign in zip(f" {name}", name[:120], strict=False))  # fmt: skip
+    return frozenset("".join(sign if sign.isalnum() else " " for sign in spread).lower().split())
 
 
 def _subject(given: Mapping[str, object]) -> str:
@@ -196,56 +224,156 @@ def _shape(given: Mapping[str, object]) -> str:
     old = next((value for key in _OLD_KEYS if isinstance(value := given.get(key), str) and value), "")
     if not old:
         return ""
-    lines = old.count("\n", 0, _COMMAND_READ) + 1
+    lines = old.count("\n", 0, _SHAPE_READ) + 1
     start = "tab" if old[0] == "\t" else "space" if old[0] == " " else "flush"
     return f"{start} {'line' if lines == 1 else 'few' if lines <= _FEW else 'many'}"
 
 
-def _paths(given: Mapping[str, object], root: str | None) -> tuple[str, ...]:
-    named = [value for key in _PATH_KEYS if isinstance(value := given.get(key), str)]
-    several = given.get("paths")
-    if isinstance(several, list):
-        named += [value for value in several[:_PATHS_KEPT] if isinstance(value, str)]
-    return _known(named, root)
+def _paths(given: Mapping[str, object], root: str | None, *, folders: bool = False) -> tuple[str, ...]:
+    return _known(list(_path_values(given, 0, folders=folders)), root)
 
 
-def _known(named: list[str], root: str | None) -> tuple[str, ...]:
+def _path_values(given: Mapping[str, object], depth: int, *, folders: bool = False) -> Iterator[str]:
+    """The values of arguments that name files by the words of their keys, those in lists and lists of edits too."""
+    for key, value in list(given.items())[:_ARGUMENTS]:
+        words = _name_words(key) if isinstance(key, str) else frozenset()
+        names = not words.isdisjoint(_PATH_WORDS) and words.isdisjoint(_NO_PATH_WORDS)
+        if not folders and names:
+            names = words.isdisjoint(_FOLDER_WORDS)
+        if isinstance(value, str):
+            if names or (folders and not words.isdisjoint(_FOLDER_WORDS)):
+                yield _plain_path(value)
+        elif isinstance(value, list):
+            for one in value[:_ARGUMENTS]:
+                if isinstance(one, Mapping) and depth < _NESTED:
+                    yield from _path_values(one, depth + 1, folders=folders)
+                elif names and isinstance(one, str):
+                    yield _plain_path(one)
+
+
+def _plain_path(value: str) -> str:
+    plain = value.removeprefix("file://")
+    base, _, lines = plain.rpartition(":")
+    return base if base and lines[:1].isdigit() and lines.replace("-", "").isdigit() else plain
+
+
+def _known(named: list[str], root: str | None, limit: int = _PATHS_KEPT) -> tuple[str, ...]:
     found = (relative_path(name, root) for name in named)
-    return tuple(dict.fromkeys(path for path in found if path is not None))[:_PATHS_KEPT]
+    return tuple(dict.fromkeys(path for path in found if path is not None))[:limit]
 
 
-def _patch_names(patch: str) -> Iterator[str]:
-    for line in patch.split("\n", _PATCH_LINES)[:_PATCH_LINES]:
-        for opening in ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "):
-            if line.startswith(opening):
-                yield line[len(opening) :]
+def _patched(given: Mapping[str, object], action: ActionType, root: str | None) -> tuple[str, ...]:
+    """The files of a patch that a call hands over, whatever its argument is called."""
+    for value in list(given.values())[:_ARGUMENTS]:
+        if not isinstance(value, str):
+            continue
+        if "*** " in value and (action is not ActionType.RUN or _is_wrapped(value)):
+            found = _known(list(patch_names(value)), root, _CHANGED_KEPT)
+            if found and (action is ActionType.EDIT or BEGIN_PATCH in value):
+                return found
+        if action is ActionType.EDIT and value.startswith(("--- ", "diff --git ")):
+            found = _known(list(diff_names(value)), root, _CHANGED_KEPT)
+            if found:
+                return found
+    return ()
 
 
-def _read_command(command: str, root: str | None) -> tuple[ActionType, tuple[str, ...], str]:
-    """A plain shell command as the action it is, with its files and its subject."""
-    words = command_words(command)
-    kept = " ".join(command[:MAX_SUBJECT_CHARS].split())
-    if not words:
-        return ActionType.RUN, (), kept
-    name = words[0].rsplit("/", 1)[-1]
-    action = _COMMANDS.get(name, ActionType.RUN)
-    if name == "sed" and "-n" in words:
-        action = ActionType.READ
-    if name == "sed" and any(word.startswith("-i") for word in words):
-        action = ActionType.EDIT
-    if action in (ActionType.READ, ActionType.EDIT):
-        return action, _known([word for word in words[1:] if _names_a_file(word)], root), kept
+def _folder(given: Mapping[str, object]) -> str:
+    found = next((value for key in _FOLDER_KEYS if isinstance(value := given.get(key), str) and value), "")
+    return "" if found == "." else found.replace("\\", "/")
+
+
+def _is_wrapped(text: str) -> bool:
+    """Is this a script that calls tools, and no shell line?"""
+    return ("tools." in text or "ALL_TOOLS" in text) and ("await " in text or "text(" in text)
+
+
+def _unwrapped(subject: str, folder: str) -> tuple[str, str]:
+    """The shell line, and where it runs, of a script that hands one to a tool; any other subject as it is."""
+    if not _is_wrapped(subject):
+        return subject, folder
+    commands = [_unescaped(found.group("text")) for found in _wrapped_command().finditer(subject[:_SCRIPT_READ])]
+    place = _wrapped_folder().search(subject[:_SCRIPT_READ])
+    inside = place.group("text") if place else folder
+    return "\n".join(commands), "" if inside == "." else inside
+
+
+def _unescaped(text: str) -> str:
+    for written, meant in (("\\n", "\n"), ("\\t", "\t"), ('\\"', '"'), ("\\'", "'"), ("\\`", "`")):
+        text = text.replace(written, meant)
+    return text.replace("\\\\", "\\")
+
+
+@lru_cache(maxsize=1)
+def _wrapped_command() -> Pattern[str]:
+    import re
+
+    return re.compile(
+        r"\b(?:cmd|command)[\"']?\s*:\s*(?P<quote>[\"'`])(?P<text>(?:\\.|(?!(?P=quote))[^\\])*)(?P=quote)", re.S
+    )
+
+
+@lru_cache(maxsize=1)
+def _wrapped_folder() -> Pattern[str]:
+    import re
+
+    return re.compile(r"\bworkdir[\"']?\s*:\s*[\"'`](?P<text>[^\"'`]{0,300})")
+
+
+def _read_command(
+    line: str, root: str | None, folder: str, tool: str
+) -> tuple[ActionType, tuple[str, ...], tuple[str, ...], str, str]:
+    """A shell line as the action it is, with its files, those it changes, its subject, and where it runs."""
+    kept = " ".join(line[:MAX_SUBJECT_CHARS].split())
+    commands = [
+        one
+        for one in read_line(line, folder=folder, powershell=tool.casefold() in ("powershell", "pwsh"))
+        if not one.words or one.words[0] not in _NOTHING
+    ]
+    if not commands:
+        return ActionType.RUN, (), (), kept, ""
+    changes = [command_changes(one) for one in commands]
+    changed = _known([path for found in changes for path in found], root, _CHANGED_KEPT)
+    first = commands[0]
+    ran = relative_path(first.folder, root) or "" if first.folder else ""
+    action = _shell_action(first)
+    if changed:
+        roles = {_role(one, found) for one, found in zip(commands, changes, strict=True)}
+        action = ActionType.EDIT if "edit" in roles and "run" not in roles else ActionType.RUN
+        if action is ActionType.EDIT:
+            return action, changed[:_PATHS_KEPT], changed, kept, ran
+    if action is ActionType.EDIT:
+        action = ActionType.RUN  # it changes nothing of the project
+    if action is ActionType.READ:
+        reading = [one for one in commands if _shell_action(one) is ActionType.READ]
+        named = [one.place(word) for one in reading for word in one.words[1:] if _names_a_file(word)]
+        return action, _known([name for name in named if name], root), changed, kept, ran
     if action is ActionType.SEARCH:
-        return action, (), next((word for word in words[1:] if not word.startswith("-")), "")
-    return action, (), "" if name in ("ls", "tree") else kept
+        return action, (), changed, next((word for word in first.words[1:] if not word.startswith("-")), ""), ran
+    return action, (), changed, "" if first.name in ("ls", "tree") and action is ActionType.LIST else kept, ran
+
+
+def _shell_action(command: ShellCommand) -> ActionType:
+    name = command.name
+    if name == "sed":
+        return ActionType.READ if "-n" in command.words else ActionType.RUN
+    return _COMMANDS.get(name, ActionType.RUN)
+
+
+def _role(command: ShellCommand, changes: list[str]) -> str:
+    """What a command is on a line that changes files: it edits, it only looks, or it runs something."""
+    name, verb = command.name, next((word for word in command.words[1:] if not word.startswith("-")), "")
+    if changes and (not command.words or name in _EDITING or (name == "git" and verb in _GIT_EDITING)):
+        return "edit"
+    if name in _LOOKING or name in _COMMANDS or name == "sed" or (name == "git" and verb in _GIT_LOOKING):
+        return "look"
+    return "run"
 
 
 def _names_a_file(word: str) -> bool:
-    if word.startswith(("-", ">", "<", "2>", "/dev/")) or any(sign in word for sign in " ,*$(){}\n"):
+    if word.startswith(("-", "/dev/")) or any(sign in word for sign in " ,*$(){}<>\n"):
         return False
-    return "." in word.rsplit("/", 1)[-1].strip(".") or (
-        "/" in word and not word[0].isdigit() and not word.startswith("s/")
-    )
+    return is_file_name(word) or ("/" in word and not word[0].isdigit() and not word.startswith("s/"))
 
 
 def _planned(given: Mapping[str, object]) -> int:

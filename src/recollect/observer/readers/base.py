@@ -126,7 +126,8 @@ class EventMaker:
     """Builds the events of one session with ids that are the same on every replay.
 
     What we told the agent is left out of what it said and saw: a memory must not become evidence of itself.
-    `step` counts what the agent did, `root` makes paths relative, `key` is the transcript's own id where it has one.
+    `step` counts what the agent did, `root` makes paths relative, `folder` is where the shell stands, `key` is the
+    transcript's own id where it has one.
     """
 
     session: str
@@ -134,14 +135,16 @@ class EventMaker:
     root: str | None = None
     step: int = 0
     branch: str = ""
+    folder: str = ""  # where the host's shell stands
     _nameless: int = 0
 
     def call(
         self, key: str, tool: str, arguments: object, *, at: float | None, agent: str = "", disk: str = ""
     ) -> ToolCall:
         self.tally.events += 1
-        return read_tool_call(tool, arguments, self.root, call_id=key, disk=disk, id=self._id("call", key, at),
-                              session=self.session, step=self.step, at=at, agent=agent)  # fmt: skip
+        return read_tool_call(tool, arguments, self.root, folder=self.folder, call_id=key, disk=disk,
+                              id=self._id("call", key, at), session=self.session, step=self.step, at=at,
+                              agent=agent)  # fmt: skip
 
     def result(
         self, key: str, text: str, *, error: bool, at: float | None, agent: str = "", size: int | None = None

@@ -36,6 +36,8 @@ def read_claude_code(lines: Iterable[str], *, tally: ReadingTally, root: str | N
         maker = makers.get(session)
         if maker is None:
             maker = makers[session] = EventMaker(session, tally, root or word(line.get("cwd")) or None)
+        stands = word(line.get("cwd"))
+        maker.folder = stands if stands != maker.root else ""
         maker.branch = word(line.get("gitBranch")) or maker.branch
         if kind == "user":
             yield from _user(line, maker)

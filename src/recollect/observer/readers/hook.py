@@ -77,6 +77,8 @@ def read_hook(lines: Iterable[str], *, tally: ReadingTally, root: str | None = N
         one = sessions.get(id)
         if one is None:
             one = sessions[id] = _Session(EventMaker(id, tally, root or _project(payload)))
+        stands = word(payload.get("cwd"))
+        one.maker.folder = stands if stands != one.maker.root else ""
         disk = word(line.get("disk"))
         yield from _one(word(payload.get("hook_event_name")), payload, one, seconds(line.get("at")), disk)
     for one in sessions.values():
