@@ -12,7 +12,7 @@ from re import Pattern
 from recollect.observer.shell import ShellCommand, join_folder
 
 _PATCH_LINES = 5000  # lines of a patch that are looked at
-_SCRIPT_READ = 16_000  # characters of a script that are looked at
+_SCRIPT_READ = 4_000  # characters of a script that are looked at: what it opens stands first
 _OPENINGS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 BEGIN_PATCH = "*** Begin Patch"
 
