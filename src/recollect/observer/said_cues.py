@@ -1,8 +1,8 @@
 """The cues by which a sentence of a person is told: a sign, and what it weighs for a rule and for a correction.
 
 Weights are whole numbers, chosen so that one plain cue of lastingness with a reason, or with a remedy, is enough and a
-sign of the day outweighs it. They are measured on projects they were not chosen on by `benchmarks/learning.py --part
-said`; weights fitted there did no better. Patterns are linear: what repeats is bounded.
+sign of the day outweighs it. `benchmarks/learning.py --part said` measures them, also without the cues that only the
+measured project bears out; weights fitted there did worse. Patterns are linear: what repeats is bounded.
 """
 
 from __future__ import annotations
