@@ -284,7 +284,8 @@ def observer_without_branch(now: Asked, past: Sequence[Asked]) -> list[str]:
 
 def _foreseen(now: Asked, past: Sequence[Asked], *, branch: str) -> list[str]:
     seen = [PastSession(prompt=one.prompt, edited=one.edited, read=one.read, branch=one.branch) for one in past]
-    return [one.path for one in predict_files(now.prompt, seen, k=K, branch=branch, together=_together(past))]
+    together = _together(past)
+    return [one.path for one in predict_files(now.prompt, seen, k=K, branch=branch, together=lambda _: together)]
 
 
 def _together(past: Sequence[Asked]) -> dict[str, dict[str, float]]:

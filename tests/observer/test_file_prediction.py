@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from time import thread_time
+
 import pytest
 
 from observer_session import Session
@@ -40,7 +43,7 @@ def test_a_file_that_the_prompt_names_leads_even_when_nobody_touched_it() -> Non
 
 @pytest.mark.parametrize("prompt", ["see clock.py", "the clock is late", "look at core/clock.py please"])
 def test_a_path_a_file_name_and_a_stem_each_name_a_file(prompt: str) -> None:
-    assert paths(prompt, [], files=["core/clock.py", "core/wall.py"]) == ["core/clock.py"]
+    assert paths(prompt, [], files=["core/clock.py", "core/wall.py"])[0] == "core/clock.py"
 
 
 def test_a_word_inside_another_names_no_file() -> None:
@@ -50,6 +53,8 @@ def test_a_word_inside_another_names_no_file() -> None:
 def test_without_a_hint_the_latest_and_the_most_frequent_lead() -> None:
     past = [PastSession(prompt="x", edited=("old.py",)), PastSession(prompt="y", edited=("new.py",))]
     assert paths("", past) == ["new.py", "old.py"]
+    worked = [PastSession(prompt="x", edited=("a.py", "b.py"), edits=(1, 9))]
+    assert paths("", worked) == ["b.py", "a.py"]
     often = [PastSession(prompt=str(n), edited=("often.py",)) for n in range(5)] + [
         PastSession(prompt="z", edited=("once.py",))
     ] * 1
@@ -67,11 +72,44 @@ def test_work_goes_on_where_the_branch_was_left_and_main_is_no_branch() -> None:
 
 
 def test_what_goes_with_a_leader_follows_it() -> None:
-    together = {"core/clock.py": {"tests/test_clock.py": 0.9}}
+    def together(leaders: Sequence[str]) -> dict[str, dict[str, float]]:
+        return {leader: {"tests/test_clock.py": 0.9} for leader in leaders if leader == "core/clock.py"}
+
     assert paths("tidy core/clock.py", [], files=["core/clock.py"], together=together) == [
         "core/clock.py",
         "tests/test_clock.py",
     ]
+
+
+def test_words_that_every_prompt_of_the_project_holds_name_no_file() -> None:
+    template = "You are an agent of the release board. Follow the playbook: "
+    past = [PastSession(prompt=f"{template} begin", edited=("docs/release/board.md", "src/core/parser.py"))]
+    past += [PastSession(prompt=f"{template} step {n}", edited=(f"steps/{n}.md",)) for n in range(12)]
+    assert paths(f"{template} mend the parser", past)[0] == "src/core/parser.py"
+    assert paths("the release board", past)[0] == "docs/release/board.md"
+
+
+def test_naming_a_file_counts_by_what_naming_it_led_to() -> None:
+    read_first = [PastSession(prompt="read docs/rules.md first, then go on", edited=("src/a.py",)) for _ in range(6)]
+    edited = [PastSession(prompt="extend docs/plan.md please", edited=("docs/plan.md",)) for _ in range(6)]
+    asked = "docs/rules.md docs/plan.md"
+    found = {file.path: file.score for file in predict_files(asked, [*read_first, *edited], files=["docs/rules.md"])}
+    assert found["docs/plan.md"] > 2 * found["docs/rules.md"]
+
+
+def test_two_hundred_long_sessions_are_weighed_within_a_tenth_of_a_second() -> None:
+    past = [
+        PastSession(
+            prompt=" ".join(f"word{(n * m) % 997}" for m in range(500)),
+            edited=tuple(f"src/part{(n * m) % 60}/file{m}.py" for m in range(8)),
+            read=tuple(f"docs/page{(n + m) % 200}.md" for m in range(10)),
+        )
+        for n in range(200)
+    ]
+    predict_files(past[7].prompt, past)
+    began = thread_time()
+    predict_files(past[8].prompt, past)
+    assert thread_time() - began < 0.1
 
 
 def test_k_is_an_upper_bound_and_nothing_known_gives_nothing() -> None:

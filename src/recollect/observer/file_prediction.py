@@ -1,7 +1,8 @@
 """Which files will a session touch, and which go together? From prompts, sessions and commits. Reads, never writes.
 
-Several weak hints add up: sessions that were asked alike, files the prompt names in full or in part, words it shares
-with what a file was worked on for, what was touched lately and often, and where the same branch was left.
+Several weak hints add up: what was touched lately and often, files the prompt names or shares words with, sessions that
+were asked alike, what a file was worked on for, where the same branch was left. A word that every prompt of the project
+holds says nothing, and naming a file counts by what naming it led to before.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from recollect.observer import policy
 from recollect.observer.context import CoChanged
@@ -21,17 +23,20 @@ PROMPT = 6000  # characters of a prompt that are looked at
 MAIN = frozenset({"", "main", "master", "trunk", "develop"})  # branches that everything happens on
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_WORD = re.compile(r"[a-z]+|[0-9]+")
-_NAMES = re.compile(r"[\w@.-]+(?:/[\w@.-]+)*")
+_WORD = re.compile(r"[a-z0-9]+")
 _ENDINGS = ("ing", "ed", "es", "s")
+
+Together: TypeAlias = Callable[[Sequence[str]], Mapping[str, Mapping[str, float]]]  # for each file, which go with it
+Hints: TypeAlias = dict[str, dict[str, float]]  # by name, what each says of a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastSession:
-    """An earlier session: what it was asked, what it edited and read."""
+    """An earlier session: what it was asked, what it edited, how often each, and what it only read."""
 
     prompt: str
     edited: tuple[str, ...] = ()
+    edits: tuple[int, ...] = ()  # of each edited file; one where nothing is told
     read: tuple[str, ...] = ()
     branch: str = ""
 
@@ -45,6 +50,21 @@ class PredictedFile:
     because: tuple[str, ...] = ()
 
 
+_BECAUSE: Mapping[str, str] = {
+    "lately": "touched lately",
+    "often": "touched often",
+    "much": "changed many times",
+    "read": "read lately",
+    "alike": "a session was asked alike",
+    "worked_on": "it was worked on for such words",
+    "words": "its name shares words with the prompt",
+    "covered": "its name shares words with the prompt",
+    "named": "the prompt names it",
+    "branch": "work on the same branch",
+    "together": "goes with the others",
+}
+
+
 def predict_files(
     prompt: str,
     past: Sequence[PastSession],
@@ -52,26 +72,33 @@ def predict_files(
     k: int = 10,
     branch: str = "",
     files: Iterable[str] = (),
-    together: Mapping[str, Mapping[str, float]] | None = None,
+    together: Together | None = None,
     weights: Mapping[str, float] = policy.FILE_WEIGHTS,
 ) -> list[PredictedFile]:
     """The `k` files a session beginning with `prompt` will most probably touch, the surest first.
 
-    `past` is in time order; `files` are files of the project that no session need have touched; `together` tells for a
-    file which go with it and how surely, by commits or co-access.
+    `past` is in time order; `files` are files of the project that no session need have touched; `together` tells for
+    some files which go with each and how surely, by commits or co-access.
     """
+    hints = gather_hints(prompt, past, branch=branch, files=files)
+    if together is not None:
+        hints["together"] = _by_company(_add_up(hints, weights), together)
+    ranked = _leaders(_add_up(hints, weights), k)
+    return [PredictedFile(path, round(score, 4), _explain(path, hints, weights)) for path, score in ranked if score > 0]
+
+
+def gather_hints(prompt: str, past: Sequence[PastSession], *, branch: str = "", files: Iterable[str] = ()) -> Hints:
+    """What each hint says of each file, mostly from 0 to 1."""
     past = past[-policy.PAST_SESSIONS :]
     asked = prompt[:PROMPT]
-    scores = _Scores()
     terms = frozenset(words(asked))
-    _by_sessions(scores, terms, past, weights)
-    _by_files(scores, terms, past, weights)
-    _by_time(scores, past, branch, weights)
-    _by_name(scores, asked, terms, {*files, *(path for one in past for path in (*one.edited, *one.read))}, weights)
-    if together:
-        _by_company(scores, together, weights)
-    ranked = sorted(scores.total.items(), key=lambda item: (-item[1], item[0]))
-    return [PredictedFile(path, round(score, 4), scores.why(path)) for path, score in ranked[:k] if score > 0]
+    used = {path for one in past for path in (*one.edited, *one.read)}
+    known = sorted(used.union(files))
+    hints = {**_by_time(past, branch), **_by_prompts(terms, past), **_by_words(terms, past, known)}
+    for name in ("words", "covered"):
+        hints[name] = {path: v if path in used else policy.UNUSED_PART * v for path, v in hints[name].items()}
+    hints["named"] = _by_name(asked.lower(), past, known)
+    return hints
 
 
 @lru_cache(maxsize=1024)
@@ -81,6 +108,11 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_stem(part) for part in parts if len(part) > 1)
 
 
+@lru_cache(maxsize=1024)
+def _counted(text: str) -> Counter[str]:
+    return Counter(words(text))
+
+
 def _stem(word: str) -> str:
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -88,129 +120,136 @@ def _stem(word: str) -> str:
     return word
 
 
-class _Scores:
-    """What each file got, and from which hint."""
-
-    def __init__(self) -> None:
-        self.total: dict[str, float] = {}
-        self._parts: dict[str, dict[str, float]] = {}
-
-    def add(self, path: str, hint: str, score: float) -> None:
-        if score > 0:
-            self.total[path] = self.total.get(path, 0.0) + score
-            parts = self._parts.setdefault(path, {})
-            parts[hint] = parts.get(hint, 0.0) + score
-
-    def why(self, path: str) -> tuple[str, ...]:
-        parts = self._parts[path]
-        return tuple(sorted(parts, key=lambda hint: (-parts[hint], hint))[:3])
+def _add_up(hints: Hints, weights: Mapping[str, float]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for name, values in hints.items():
+        for path, value in values.items():
+            total[path] = total.get(path, 0.0) + weights[name] * value
+    return total
 
 
-def _by_sessions(
-    scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Mapping[str, float]
-) -> None:
-    likeness = _ranked(terms, [Counter(words(one.prompt[:PROMPT])) for one in past], b=policy.BM25_B)
-    order = sorted((place for place, like in enumerate(likeness) if like > 0), key=lambda at: (-likeness[at], -at))
-    if not order:
-        return
-    best, near = likeness[order[0]], order[: policy.ALIKE_SESSIONS]
-    sharp = sum((likeness[place] / best) ** policy.SHARPNESS for place in order)
-    flat = sum(likeness[place] for place in near)
-    for place in order:
-        share = 0.5 * (likeness[place] / best) ** policy.SHARPNESS / sharp
-        share += 0.5 * likeness[place] / flat if place in near else 0.0
-        for path in past[place].edited:
-            scores.add(path, "a session was asked alike", weights["alike"] * share)
-    for place in near:
-        for path in (*past[place].edited, *past[place].read):
-            scores.add(path, "a session that was asked alike read it", weights["read_alike"] * likeness[place] / flat)
+def _leaders(total: Mapping[str, float], k: int) -> list[tuple[str, float]]:
+    return sorted(total.items(), key=lambda item: (-round(item[1], 9), item[0]))[:k]
 
 
-def _by_files(
-    scores: _Scores, terms: frozenset[str], past: Sequence[PastSession], weights: Mapping[str, float]
-) -> None:
-    """What a file was worked on for: the words of every prompt that led to it."""
-    said: dict[str, Counter[str]] = {}
-    for one in past:
-        counted = Counter(words(one.prompt[:PROMPT]))
-        for path in one.edited:
-            said.setdefault(path, Counter()).update(counted)
-    fits = _ranked(terms, list(said.values()), b=policy.BM25_B_FILE)
-    best = max(fits, default=0.0)
-    for path, fit in zip(said, fits, strict=True):
-        if best:
-            scores.add(path, "it was worked on for such words", weights["worked_on"] * fit / best)
+def _explain(path: str, hints: Hints, weights: Mapping[str, float]) -> tuple[str, ...]:
+    parts = {name: weights[name] * values.get(path, 0.0) for name, values in hints.items()}
+    told = sorted((name for name in parts if parts[name] > 0), key=lambda name: (-parts[name], name))
+    return tuple(dict.fromkeys(_BECAUSE[name] for name in told))[:3]
 
 
-def _by_time(scores: _Scores, past: Sequence[PastSession], branch: str, weights: Mapping[str, float]) -> None:
+def _by_time(past: Sequence[PastSession], branch: str) -> Hints:
+    """How lately and how often: by sessions that changed something, not by days."""
+    hints: Hints = {"lately": {}, "often": {}, "much": {}, "read": {}, "branch": {}}
     times: Counter[str] = Counter()
-    last: dict[str, int] = {}
-    for place, one in enumerate(past):
-        times.update(one.edited)
-        last.update(dict.fromkeys(one.edited, place))
-    for path, n in times.items():
-        scores.add(
-            path, "touched lately", weights["lately"] * math.exp((last[path] + 1 - len(past)) / policy.FRESH_SESSIONS)
-        )
-        scores.add(path, "touched often", weights["often"] * math.log1p(n) / math.log1p(len(past)))
-    if branch in MAIN:
-        return
-    same = [one for one in past if one.branch == branch]
-    left: dict[str, int] = {}
-    for place, one in enumerate(same):
-        left.update(dict.fromkeys(one.edited, place))
-    for path, place in left.items():
-        scores.add(
-            path,
-            f"work on {branch}",
-            weights["branch"] * math.exp((place + 1 - len(same)) / policy.FRESH_BRANCH_SESSIONS),
-        )
+    age = 0
+    for back, one in enumerate(reversed(past)):
+        for path in one.edited:
+            hints["lately"].setdefault(path, math.exp(-age / policy.FRESH_SESSIONS))
+            hints["often"][path] = hints["often"].get(path, 0.0) + math.exp(-age / policy.OFTEN_SESSIONS)
+        for path, n in zip(one.edited, one.edits or (1,) * len(one.edited), strict=True):
+            times[path] += n
+        for path in one.read:
+            hints["read"][path] = hints["read"].get(path, 0.0) + math.exp(-back / policy.FRESH_SESSIONS)
+        age += bool(one.edited)
+    hints["much"] = {path: math.log1p(n) for path, n in times.items()}
+    same = [one for one in past if branch not in MAIN and one.branch == branch and one.edited]
+    for back, one in enumerate(reversed(same)):
+        for path in one.edited:
+            hints["branch"].setdefault(path, math.exp(-back / policy.FRESH_BRANCH_SESSIONS))
+    return hints
 
 
-def _by_name(scores: _Scores, asked: str, terms: frozenset[str], paths: set[str], weights: Mapping[str, float]) -> None:
-    low = asked.lower()
-    names = {name.strip(".-") for name in _NAMES.findall(low)}
-    names |= {part for name in names for part in name.split("/")}
-    parts = {path: frozenset(words(path.rpartition("/")[2].rpartition(".")[0])) for path in paths}
+def _by_prompts(terms: frozenset[str], past: Sequence[PastSession]) -> Hints:
+    """What the sessions asked most alike used, and which files were worked on for such words."""
+    said = [_counted(one.prompt[:PROMPT]) for one in past]
+    holding = Counter(word for text in said for word in text.keys() & terms)
+    terms = frozenset(sorted(holding, key=lambda word: (holding[word], word))[: policy.TERMS])
+    held = [{word: text[word] for word in text.keys() & terms} for text in said]
+    lengths = [text.total() for text in said]
+    likeness = _fits(held, lengths, b=policy.BM25_B)
+    near = sorted((at for at, like in enumerate(likeness) if like > 0), key=lambda at: (-likeness[at], -at))
+    alike: dict[str, float] = {}
+    for at in near[: policy.ALIKE_SESSIONS]:
+        for path in (*past[at].edited, *past[at].read):
+            alike[path] = alike.get(path, 0.0) + likeness[at]
+    of_file: dict[str, dict[str, int]] = {}
+    length: Counter[str] = Counter()
+    for one, found, long in zip(past, held, lengths, strict=True):
+        for path in one.edited:
+            mine = of_file.setdefault(path, {})
+            length[path] += long
+            for word, n in found.items():
+                mine[word] = mine.get(word, 0) + n
+    fits = _fits(list(of_file.values()), [length[path] for path in of_file], b=policy.BM25_B_FILE)
+    return {"alike": _scaled(alike), "worked_on": _scaled(dict(zip(of_file, fits, strict=True)))}
+
+
+def _by_words(terms: frozenset[str], past: Sequence[PastSession], paths: Sequence[str]) -> Hints:
+    """Words that a path shares with the prompt: rare ones among paths count, and those few prompts hold."""
+    prompts = Counter(word for one in past for word in _counted(one.prompt[:PROMPT]).keys() & terms)
+    most = _rarity(0, len(past))
+    telling = {word: _rarity(prompts[word], len(past)) / most for word in terms}
+    parts = {path: frozenset(words(path)) for path in paths}
     rarity = {
         word: math.log(1 + len(paths) / n) for word, n in Counter(w for held in parts.values() for w in held).items()
     }
-    shared = {path: sum(rarity[word] for word in held & terms) for path, held in parts.items()}
-    most = max(shared.values(), default=0.0)
-    for path in sorted(paths):
-        name = path.rpartition("/")[2].lower()
-        stem = name.partition(".")[0]
-        sure = (
-            policy.NAMED_IN_FULL if path.lower() in low
-            else policy.NAMED_BY_FILE if len(name) > policy.MIN_NAME_CHARS and name in names
-            else policy.NAMED_IN_PART if len(stem) >= policy.MIN_NAME_CHARS and stem in names
-            else 0.0
-        )  # fmt: skip
-        scores.add(path, "the prompt names it", weights["named"] * sure)
-        if most:
-            scores.add(path, "its name shares words with the prompt", weights["words"] * shared[path] / most)
+    met = {
+        path: sum(rarity[word] * telling[word] for word in sorted(held & terms))
+        for path, held in parts.items()
+        if held & terms
+    }
+    return {
+        "words": _scaled({path: score / math.sqrt(len(parts[path])) for path, score in met.items()}),
+        "covered": {path: score / sum(rarity[word] for word in sorted(parts[path])) for path, score in met.items()},
+    }
 
 
-def _by_company(scores: _Scores, together: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> None:
-    leaders = sorted(scores.total.items(), key=lambda item: (-item[1], item[0]))[: policy.ALIKE_SESSIONS]
-    for leader, score in leaders:
-        for path, surely in together.get(leader, {}).items():
-            scores.add(path, f"goes with {leader}", weights["together"] * surely * min(1.0, score))
+def _by_name(asked: str, past: Sequence[PastSession], paths: Sequence[str]) -> dict[str, float]:
+    """Files the prompt names in full: how often a session whose prompt named one came to edit it."""
+    named = [path for path in paths if path.lower() in asked]
+    before = [(one.prompt.lower(), one.edited) for one in past] if named else []
+    found: dict[str, float] = {}
+    for path in named:
+        naming = [edited for prompt, edited in before if path.lower() in prompt]
+        kept = sum(path in edited for edited in naming)
+        found[path] = (kept + policy.NAMED_PRIOR / 2) / (len(naming) + policy.NAMED_PRIOR)
+    return found
 
 
-def _ranked(terms: frozenset[str], texts: Sequence[Counter[str]], *, b: float) -> list[float]:
-    """How well each text fits the terms (BM25)."""
-    lengths = [text.total() for text in texts]
+def _by_company(total: Mapping[str, float], together: Together) -> dict[str, float]:
+    """What goes with the leaders, each of which counts by how surely it leads."""
+    leaders = [(path, score) for path, score in _leaders(total, policy.ALIKE_SESSIONS) if score > 0]
+    near = together([path for path, _ in leaders])
+    sure = {path: math.exp(score - leaders[0][1]) for path, score in leaders}
+    whole = sum(sure.values())
+    found: dict[str, float] = {}
+    for leader, _ in leaders:
+        for path, surely in near.get(leader, {}).items():
+            found[path] = found.get(path, 0.0) + surely * sure[leader] / whole
+    return found
+
+
+def _rarity(holding: int, texts: int) -> float:
+    return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
+
+
+def _scaled(values: dict[str, float]) -> dict[str, float]:
+    most = max(values.values(), default=0.0)
+    return {path: value / most for path, value in values.items() if value > 0}
+
+
+def _fits(texts: Sequence[Mapping[str, int]], lengths: Sequence[int], *, b: float) -> list[float]:
+    """How well each text fits what is asked (BM25); of each only the words that are asked for."""
     usual = sum(lengths) / len(texts) if texts else 1.0
-    held = Counter(word for text in texts for word in text.keys() & terms)
-    rarity = {word: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for word, n in held.items()}
+    rarity = {word: _rarity(n, len(texts)) for word, n in Counter(word for text in texts for word in text).items()}
     return [
         sum(
             rarity[word]
             * text[word]
             * (policy.BM25_K1 + 1)
             / (text[word] + policy.BM25_K1 * (1 - b + b * length / (usual or 1.0)))
-            for word in text.keys() & terms
+            for word in sorted(text)
         )
         for text, length in zip(texts, lengths, strict=True)
     ]

@@ -273,10 +273,9 @@ class Predictor:
 
     def files(self, prompt: str, *, k: int = 10, branch: str = "") -> list[PredictedFile]:
         """The files a session that begins with `prompt` will most probably touch."""
-        past, known = self.past(), self._context.project_files()
-        named = predict_files(prompt, past, k=policy.ALIKE_SESSIONS, branch=branch, files=known)
-        together = ObservedCoChange(self._observed, self._context.cochanged).together([one.path for one in named])
-        return predict_files(prompt, past, k=k, branch=branch, files=known, together=together)
+        co_change = ObservedCoChange(self._observed, self._context.cochanged)
+        known = self._context.project_files()
+        return predict_files(prompt, self.past(), k=k, branch=branch, files=known, together=co_change.together)
 
     def past(self) -> list[PastSession]:
         """Every observed session as the prediction of files sees it, in time order."""
@@ -284,6 +283,7 @@ class Predictor:
             PastSession(
                 prompt=session.prompt,
                 edited=tuple(file.path for file in files if file.edits),
+                edits=tuple(file.edits for file in files if file.edits),
                 read=tuple(file.path for file in files if not file.edits),
                 branch=session.branch,
             )
