@@ -12,11 +12,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import recollect
 from faults.fault_tools import FIGURES
 from recollect.app import Recollect
 from recollect.config import Settings
+
+settings.register_profile("recollect", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("recollect")  # how busy the machine is decides no test
 
 
 class HandClock:

@@ -58,7 +58,7 @@ def talk(memory: Recollect, profile: str, calls: list[tuple[str, dict[str, Any]]
             (block,) = told.content
             text = getattr(block, "text", "")
             plain = _MARK.sub("…", text)
-            is_the_same = text.startswith("{") and json.loads(text) == value
+            is_the_same = text.startswith("{") and text.endswith("}") and json.loads(text) == value
             answers.append(
                 {
                     "call": [name, given],

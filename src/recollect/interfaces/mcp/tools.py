@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -27,6 +28,7 @@ from recollect.interfaces.payloads import (
     receipt_json,
     status_json,
 )
+from recollect.privacy.fence import defuse
 from recollect.recall.pack import as_hit
 
 if TYPE_CHECKING:
@@ -338,7 +340,9 @@ def _plain(tool: Plain, handle: MemoryHandle) -> Tool:
     @guarded
     def call(given: dict[str, Any]) -> CallToolResult:
         handle.open(create=tool.name == _FIRST)
-        return tool_result(dict(tool(**given)))
+        value = dict(tool(**given))
+        block = value.get("memory")
+        return tool_result(value, text=_beside_block(value, block) if isinstance(block, str) else None)
 
     return Tool(
         fn=call,
@@ -351,3 +355,9 @@ def _plain(tool: Plain, handle: MemoryHandle) -> Tool:
         is_async=False,
         annotations=_ASSISTANT[tool.name],
     )
+
+
+def _beside_block(value: Mapping[str, Any], block: str) -> str:
+    """What a tool answers, its fenced block of memories after the rest: defused once more, it would fence nothing."""
+    rest = {name: told for name, told in value.items() if name != "memory" and told}
+    return "\n".join(part for part in (defuse(json.dumps(rest, ensure_ascii=False)) if rest else "", block) if part)
