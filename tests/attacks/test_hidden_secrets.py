@@ -94,3 +94,11 @@ def test_no_field_of_a_memory_holds_a_token_that_was_cut(tmp_path: Path, mark: s
     assert [
         field for field, token in tokens.items() if token[-12:].encode() in stored and token.encode() in stored
     ] == []
+
+
+def test_a_token_in_the_name_of_an_actor_is_in_no_log_entry(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    path = tmp_path / "memory.db"
+    with recollect.open(path, actor=token) as memory:
+        memory.remember("The crane is yellow.")
+    assert token.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 AT_ONCE = 16  # memories that get their vectors as they are remembered; more are left to the chore
 Tie: TypeAlias = "Callable[[Draft], Draft]"
 
+_SHORT_NAME = 16  # characters of a name that holds no token
+
 
 class VectorMaker(Protocol):
     """Makes vectors of a few memories at once, where that costs no loading of a model."""
@@ -52,6 +54,15 @@ class VectorMaker(Protocol):
 def untied(draft: Draft) -> Draft:
     """For a memory without a work tree."""
     return draft
+
+
+def _without_secret(actor: str) -> str:
+    """The name in whose name acts are logged; a short one is nobody's token, and few processes need the scanner."""
+    if len(actor) <= _SHORT_NAME:
+        return actor
+    from recollect.privacy.values import redact_name
+
+    return redact_name(actor)
 
 
 class Writer:
@@ -71,7 +82,7 @@ class Writer:
         self._stores = stores
         self.clock = clock
         self.identity = identity
-        self.actor = actor
+        self.actor = _without_secret(actor)
         self.door = door
         self._tie = tie  # to the commit and the symbol a draft speaks of
         self._vectors = vectors

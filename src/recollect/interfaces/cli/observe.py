@@ -462,7 +462,10 @@ def _sample(memory: Recollect) -> tuple[dict[str, int], list[Memory]]:
 
 
 def _agrees() -> bool:
-    return input("Is this yours, and do you trust it? [y/N] ").strip().lower() in ("y", "yes")
+    try:
+        return input("Is this yours, and do you trust it? [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:  # Ctrl-D is no
+        return False
 
 
 def _join(counts: Mapping[str, int]) -> str:
