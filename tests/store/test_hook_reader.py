@@ -9,6 +9,7 @@ import pytest
 
 import recollect
 from recollect.app import Recollect
+from recollect.core.aptness import APT
 from recollect.core.decay import HalfLife, stored_decay
 from recollect.core.kinds import Kinds
 from recollect.recall.recipes import DEFAULT
@@ -57,6 +58,25 @@ def test_words_find_what_speaks_of_the_same_and_one_common_word_finds_nothing(pa
         assert reader.search("which service should I choose for a holiday in Norway?", ALL, limit=5) == []
         assert reader.search("", ALL, limit=5) == []
         assert reader.search('" OR * NEAR( -', ALL, limit=5) == []
+
+
+def test_a_long_request_with_two_topics_finds_what_is_apt_to_each(path: Path) -> None:
+    with recollect.open(path) as memory:
+        for number in range(200):
+            memory.remember(f"The service number {number} writes logs to disk {number}.", kind="fact")
+        uploads = memory.remember("retry_budget limits how often the uploader retries a chunk.", kind="gotcha").id
+        invoices = memory.remember("Invoices are rounded per line: customers add them up.", kind="decision").id
+        found = hook_reader(path).find_apt(
+            "I had a look at the branch from yesterday and most of it is fine, but the uploader still gives up on a "
+            "chunk after the first error although it should retry, please find out why. Then, when that is done, "
+            "accounting says that some invoices are rounded differently from what customers calculate on their own, "
+            "so have a look at that as well and tell me what you would do about it before you start.",
+            ALL,
+            limit=5,
+        )
+        assert {one.id for one in found if one.relevance >= APT} == {uploads, invoices}
+        silent = hook_reader(path).find_apt("which restaurant would you choose for a holiday in Norway?", ALL, limit=5)
+        assert all(one.relevance < APT for one in silent)
 
 
 def test_only_standing_memories_of_the_asked_kinds_come_back(path: Path) -> None:

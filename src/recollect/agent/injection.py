@@ -11,6 +11,7 @@ import time
 from itertools import chain
 
 from recollect.agent.trust import CAUTIOUS, THRESHOLDS
+from recollect.core.aptness import APT
 from recollect.core.digest import short_digest
 from recollect.core.ranking import SHOWN_STATUSES
 from recollect.core.text import excerpt
@@ -18,13 +19,21 @@ from recollect.privacy.fence import block, citation, defuse, item
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
+    from typing import Protocol
 
     from recollect.core.summary import MemorySummary
     from recollect.observer.events import ToolCall
     from recollect.store.sqlite.hook_reader import HookReader
 
-    Search = Callable[[str, Iterable[str], int], Sequence[MemorySummary]]
+    class Search(Protocol):
+        """Finds memories of some kinds, best first, each with its relevance."""
+
+        def search(self, text: str, kinds: Iterable[str], *, limit: int) -> Sequence[MemorySummary]:
+            """By the share of a short text that they speak of."""
+
+        def find_apt(self, text: str, kinds: Iterable[str], *, limit: int) -> Sequence[MemorySummary]:
+            """By how much they speak of what a sentence of a request does."""
 
 # --- which sessions are told anything at all --------------------------------------------------------------------------
 
@@ -90,7 +99,6 @@ BEFORE = Moment("before", budget=0.05, limit=1, max_chars=700, item_chars=500, i
 INTERRUPTING_CONFIDENCE = 0.65  # below which nothing interrupts an agent, at any level of trust
 UNCONFIRMED_TIMES = 2  # that something was seen or used before it is told unconfirmed
 FIRST_STEP = 5  # before it an agent is still taking in what it was given
-MIN_RELEVANCE = 0.34  # share of what was asked that a memory must speak of before it is told unasked
 CERTAIN_RELEVANCE = 0.95  # by the whole of recall, from which meaning alone is reason enough (results/widening.md)
 ANSWER_RELEVANCE = 0.6  # share before it counts as the answer to a search
 
@@ -201,7 +209,7 @@ _ABOUT_FILES = 24  # memories about the files a call touches that are looked thr
 class InjectionSelector:
     """Chooses for one session at one moment. `given` is what it was told before; nothing is told twice.
 
-    `search` is the word search of the reader or, where a warm process has one, the whole of recall.
+    `search` is the reader, which goes by words, or, where a warm process has one, the whole of recall.
     """
 
     def __init__(
@@ -211,7 +219,7 @@ class InjectionSelector:
         self._session = session
         self._level = level
         self._given = given
-        self._search: Search = search or (lambda text, kinds, limit: reader.search(text, kinds, limit=limit))
+        self._search: Search = search or reader
 
     def at_start(self, task: str = "") -> list[MemorySummary]:
         """What holds for the whole session: where work stopped, what holds everywhere, what the task is about."""
@@ -247,7 +255,7 @@ class InjectionSelector:
             return found
         for call in list(calls)[-3:]:
             if call.action == "search" and call.subject:
-                hits = self._search(call.subject, TELLABLE_KINDS, 6)
+                hits = self._search.search(call.subject, TELLABLE_KINDS, limit=6)
                 if found := self._select([hit for hit in hits if hit.relevance >= ANSWER_RELEVANCE], STEP):
                     return found[:1]
         return []
@@ -260,7 +268,7 @@ class InjectionSelector:
             return []
         found = self._warnings_about(call.paths)
         if call.action == "run" and call.subject:
-            found += self._search(call.subject, WARNING_KINDS, 8)
+            found += self._search.search(call.subject, WARNING_KINDS, limit=8)
         return self._select((memory for memory, _ in find_matches(call, found)), BEFORE)
 
     def work_state(self) -> list[MemorySummary]:
@@ -291,7 +299,7 @@ class InjectionSelector:
         return [one for one in fitting if one.confidence >= _RESUMABLE]
 
     def _relevant(self, text: str, kinds: Iterable[str], limit: int) -> list[MemorySummary]:
-        return [hit for hit in self._search(text, kinds, limit) if hit.relevance >= MIN_RELEVANCE]
+        return [hit for hit in self._search.find_apt(text, kinds, limit=limit) if hit.relevance >= APT]
 
     def _warnings_about(self, paths: Iterable[str]) -> list[MemorySummary]:
         listed = list(paths)

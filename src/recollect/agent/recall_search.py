@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from recollect.agent.context import AgentContext
-from recollect.agent.injection import CERTAIN_RELEVANCE, MIN_RELEVANCE
+from recollect.agent.injection import CERTAIN_RELEVANCE
+from recollect.core.aptness import APT
 from recollect.core.payloads import payload_json
 from recollect.core.query import Filter, Hit, Query
 from recollect.core.records import Memory
@@ -15,27 +15,40 @@ from recollect.core.summary import MemorySummary
 from recollect.store.codec import to_ms
 from recollect.store.sqlite.hook_reader import HookReader
 
-if TYPE_CHECKING:
-    from recollect.agent.injection import Search
 
+class RecallSearch:
+    """Searches with all of recall: judged by words as the hook process does, or told because recall is certain."""
 
-def make_search(context: AgentContext, hook_reader: HookReader, *, phase: Phase | None = None) -> Search:
-    """A search whose relevance is the share of words, or what recall is certain of where the words differ."""
+    def __init__(self, context: AgentContext, hook_reader: HookReader, *, phase: Phase | None = None) -> None:
+        self._context = context
+        self._hook_reader = hook_reader
+        self._phase = phase
 
-    def search(text: str, kinds: Iterable[str], limit: int) -> list[MemorySummary]:
-        query = Query(text, k=limit, filter=Filter(kinds=frozenset(kinds)), phase=phase, explicit=False)
-        hits = context.reader.recall(query).hits
-        shares = hook_reader.shares(
-            text, [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits]
-        )
+    def search(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
+        """What recall finds, each with the share of a short text that it speaks of."""
+        hits = self._recall(text, kinds, limit)
         return [
-            summarize(
-                hit.memory, confidence=hit.confidence, relevance=max(share, MIN_RELEVANCE if _is_certain(hit) else 0.0)
-            )
-            for hit, share in zip(hits, shares, strict=True)
+            summarize(hit.memory, confidence=hit.confidence, relevance=share)
+            for hit, share in zip(hits, self._hook_reader.shares(text, _texts(hits)), strict=True)
         ]
 
-    return search
+    def find_apt(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
+        """What a sentence of a request speaks of by its words, and what recall is certain of where the words differ."""
+        found = {one.id: one for one in self._hook_reader.find_apt(text, kinds, limit=limit)}
+        hits = self._recall(text, kinds, limit)
+        for hit, relevance in zip(hits, self._hook_reader.rate(text, _texts(hits)), strict=True):
+            sure = max(relevance, APT if _is_certain(hit) else 0.0)
+            if hit.memory.id not in found or found[hit.memory.id].relevance < sure:
+                found[hit.memory.id] = summarize(hit.memory, confidence=hit.confidence, relevance=sure)
+        return sorted(found.values(), key=lambda one: (-one.relevance, one.id))[:limit]
+
+    def _recall(self, text: str, kinds: Iterable[str], limit: int) -> Sequence[Hit]:
+        query = Query(text, k=limit, filter=Filter(kinds=frozenset(kinds)), phase=self._phase, explicit=False)
+        return self._context.reader.recall(query).hits
+
+
+def _texts(hits: Iterable[Hit]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(hit.memory.content, (*hit.memory.files, *hit.memory.modules)) for hit in hits]
 
 
 def _is_certain(hit: Hit) -> bool:

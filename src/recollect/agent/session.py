@@ -32,7 +32,7 @@ from recollect.agent.injection import (
     render_item,
 )
 from recollect.agent.prefetch import MAX_NAMED, MAX_TOKENS_PER_FILE, list_pattern_files, load_files, name_likely_files
-from recollect.agent.recall_search import make_search, summarize
+from recollect.agent.recall_search import RecallSearch, summarize
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
 from recollect.core.payloads import WorkState, parse_payload
 from recollect.core.records import WorkUnit
@@ -242,7 +242,7 @@ class AgentSession:
                     return
                 reader = self._context.hook_reader()
                 self._seed()
-                search = None if moment.interrupts else make_search(self._context, reader, phase=self.phase)
+                search = None if moment.interrupts else RecallSearch(self._context, reader, phase=self.phase)
                 selector = InjectionSelector(
                     reader, session=self.session, level=self.level, given=self._record, search=search
                 )

@@ -150,6 +150,12 @@ def _name_tokens(name: str) -> dict[str, None]:
     return dict.fromkeys([whole(name), *(whole(piece) for piece in _SEPARATOR.pattern.split(name)), *humps(name)])
 
 
+def name_pieces(name: str) -> list[tuple[str, bool]]:
+    """The tokens one identifier is found by, and for each whether it is more than a part of a name."""
+    parts = frozenset(humps(name))
+    return [(token, token not in parts) for token in _name_tokens(name) if token]
+
+
 def _pairs(run: str) -> str:
     return " ".join([run[i : i + 2] for i in range(len(run) - 1)] + [run[-1]])
 

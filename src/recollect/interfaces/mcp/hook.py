@@ -70,7 +70,7 @@ def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
 
 def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
     """Answered from the open memory, for the project it belongs to."""
-    from recollect.agent.recall_search import make_search  # the whole of recall: not before somebody asks
+    from recollect.agent.recall_search import RecallSearch  # the whole of recall: not before somebody asks
 
     hook_reader = memory.agent_context.hook_reader()
     if memory.path is None:
@@ -81,7 +81,7 @@ def _warm(memory: Recollect, host: str, payload: Mapping[str, Any]) -> str:
         return hook_reader if os.path.realpath(path) == os.path.realpath(here) else open_reader(path, now=now)
 
     return answer(
-        host, payload, os.environ, read=read, search=make_search(memory.agent_context, hook_reader), only=here
+        host, payload, os.environ, read=read, search=RecallSearch(memory.agent_context, hook_reader), only=here
     )
 
 

@@ -11,6 +11,7 @@ import math
 import os
 import stat
 
+from recollect.core.aptness import WeighedRequest, split_request, telling_words, weigh_stem
 from recollect.core.decay import DISPUTED_SHARE, stored_decay
 from recollect.core.digest import checksum, row_checksum
 from recollect.core.fields import COLUMNS, column_names
@@ -38,6 +39,9 @@ _MAX_CHARS = 4_000  # of a text that words are taken from
 _MAX_TERMS = 10  # rarest terms that are looked for; the others only cost time
 _MAX_ROWS = 1_500  # rows the terms that are looked for stand in, together; commoner terms only weigh
 _LOOKED_AT = 30  # best rows by BM25 that are looked at closely
+_LOOKED_AT_FOR_REQUESTS = 60  # … for a request, which may have several topics
+_TERMS_OF_SEGMENT = 5  # of its stems that tell most that are looked for
+_TERMS_OF_REQUEST = 32
 _RARE = 0.02  # share of rows: a name that stands in fewer tells enough alone
 _FEW = 3  # … or in as few rows as this
 _MAX_UNKNOWN = 4  # words that stand nowhere and still count: the text is about something else too
@@ -203,6 +207,57 @@ class HookReader:
         ]
         hits.sort(key=lambda hit: (-hit[0].relevance * hit[0].confidence, hit[1], hit[0].id))
         return [summary for summary, _ in hits[:limit]]
+
+    _FREQUENCIES = "select term, doc from temp.keyword_terms where term in (select value from json_each(:terms))"
+
+    def find_apt(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
+        """The memories of some kinds that speak of what a sentence of a request does, each with how much."""
+        request, spelt = self._read_request(text)
+        if not spelt:
+            return []
+        expression = " OR ".join(map(quoted, spelt))
+        matching = self._rows(self._MATCHING, {"match": expression, "limit": _LOOKED_AT_FOR_REQUESTS})
+        params = {"seqs": json.dumps([row[0] for row in matching]), "kinds": json.dumps(sorted(kinds))}
+        found = self._rows(self._INDEXED, {**params, "project": self.project, "now": self._now})
+        texts = [(content, (*_labels(files), *_labels(modules))) for _, content, files, modules in found]
+        rated = zip(found, self._rate(request, texts), strict=True)
+        best = sorted((-relevance, row[0]) for row, relevance in rated if relevance > 0)[:limit]
+        relevance_of = {seq: -negative for negative, seq in best}
+        rows = self._rows(self._THESE, {"seqs": json.dumps(list(relevance_of))}) if best else []
+        hits = [self._summary(row[:-1], relevance=relevance_of[row[-1]]) for row in rows if _is_sound(row[:-1])]
+        return sorted(hits, key=lambda hit: (-hit.relevance, hit.id))
+
+    def rate(self, text: str, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        """How much each memory speaks of what a request does, whoever found it: its content and its labels."""
+        return self._rate(self._read_request(text)[0], found)
+
+    def _rate(self, request: WeighedRequest, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        spelt = [" ".join(telling_words(" ".join([content, *labels]))) for content, labels in found]
+        return [request.relevance(frozenset(stems)) for stems in self._tokens(spelt)]
+
+    def _read_request(self, text: str) -> tuple[WeighedRequest, list[str]]:
+        """A request as the index spells it, and the words to look for: the rarest of every sentence."""
+        segments = split_request(text)
+        plain = list(dict.fromkeys(word for segment in segments for word in segment.words))
+        stem_of = {word: stems[0] for word, stems in zip(plain, self._tokens(plain), strict=True) if stems}
+        total = max(1, int((self._rows(self._TOTAL, {}) or [(1,)])[0][0] or 1))
+        rows_of: dict[str, int] = dict(
+            self._rows(self._FREQUENCIES, {"terms": json.dumps(list(set(stem_of.values())))})
+        )
+        weights = {stem: weigh_stem(stem, rows_of.get(stem, 0), total) for stem in stem_of.values()}
+        wanted: dict[str, str] = {}
+        parts: list[tuple[dict[str, bool], float]] = []
+        for segment in segments:
+            stems: dict[str, bool] = {}
+            for word, is_name in segment.words.items():
+                if stem := stem_of.get(word):
+                    stems[stem] = stems.get(stem, False) or is_name
+            parts.append((stems, segment.share))
+            known = sorted((stem for stem in stems if stem in rows_of), key=lambda stem: (-weights[stem], stem))
+            wanted.update(dict.fromkeys(known[:_TERMS_OF_SEGMENT], ""))
+        spelling = {stem: word for word, stem in stem_of.items()}
+        rarest = sorted((rows_of[stem], stem, spelling[stem]) for stem in wanted)
+        return WeighedRequest(parts, weights, length=len(text.split())), _affordable(rarest[:_TERMS_OF_REQUEST])
 
     def shares(self, text: str, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
         """How much of what a text speaks of each memory shares, whoever found it: its content and its labels."""
