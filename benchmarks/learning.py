@@ -67,9 +67,9 @@ def run_pack(pack: Path) -> dict[str, Any]:
             known = [file for file in session.touched if file in floors.known]
             if known:
                 out["files"].append(_foresee(memory, session, floors, known))
-            gate, met = _warn(memory, session, before, out["warnings"])
+            gate, met = warn_session(memory, session, before, out["warnings"])
             out["gate"].append(gate)
-            out["learnt"].append(_learn(memory, session, now, out["saw"]))
+            out["learnt"].append(learn_session(memory, session, now, out["saw"]))
             before.update(met)
             floors.learn(session.prompt, session.touched)
         every = memory.list(Filter(statuses=frozenset(Status)), limit=100_000).memories
@@ -91,7 +91,7 @@ def _foresee(memory: Recollect, session: Session, floors: Floors, known: list[st
     }  # fmt: skip
 
 
-def _warn(
+def warn_session(
     memory: Recollect, session: Session, before: Counter[tuple[str, str]], warnings: list[dict[str, Any]]
 ) -> tuple[Counter[str], set[tuple[str, str]]]:
     """What would have been said before every call, and what came of the call. The store does not change meanwhile."""
@@ -136,7 +136,7 @@ def _failed(events: Sequence[Event]) -> dict[str, str]:
     return failed
 
 
-def _learn(memory: Recollect, session: Session, now: list[datetime], saw: list[int]) -> dict[str, Any]:
+def learn_session(memory: Recollect, session: Session, now: list[datetime], saw: list[int]) -> dict[str, Any]:
     watch = memory.observer.watch(session.id, host=session.host)
     for event in session.events:
         watch.feed(event)

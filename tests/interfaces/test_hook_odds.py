@@ -21,6 +21,7 @@ from recollect.agent.hook_event import HookEvent, look_at_disk
 from recollect.agent.injection import Moment
 from recollect.files.session_file import SessionFile
 from recollect.interfaces.hook import run
+from recollect.observer import policy
 from recollect.observer.events import ToolCall
 from recollect.observer.failure_patterns import (
     MAX_SNAPSHOT_PATTERNS,
@@ -140,14 +141,24 @@ def test_an_edit_of_a_file_that_was_read_is_left_in_peace(burnt: Path) -> None:
     assert lived(Talk(burnt, "now").read("src/other.py").edit("src/other.py", None)) == []
 
 
-def test_the_same_is_warned_of_once_a_session_even_after_its_context_was_emptied(burnt: Path) -> None:
+def test_what_is_sure_to_fail_is_warned_of_again_until_it_goes_well_once(burnt: Path) -> None:
+    talk = Talk(burnt, "now").edit("src/other.py", UNREAD, error=True).edit("src/third.py", UNREAD, error=True)
+    assert len(lived(talk)) == 2
+    assert len(lived(Talk(burnt, "later").edit("src/other.py").edit("src/third.py", None))) == 1
+
+
+def test_what_may_fail_is_warned_of_once_a_session_even_after_its_context_was_emptied(
+    burnt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "SURE", 1.0)
     talk = Talk(burnt, "now").edit("src/other.py", None).edit("src/third.py", None)
     talk.say("SessionStart", source="compact").edit("src/fourth.py", None)
     assert len(lived(talk)) == 1
     assert len(lived(Talk(burnt, "later").edit("src/other.py", None))) == 1
 
 
-def test_hooks_at_once_warn_of_a_pattern_once(burnt: Path) -> None:
+def test_hooks_at_once_warn_of_a_pattern_that_may_fail_once(burnt: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "SURE", 1.0)
     heard(Talk(burnt, "now").payloads[0])
     talk = Talk(burnt, "now")
     for number in range(6):
@@ -325,7 +336,7 @@ def test_an_edit_whose_text_is_not_in_the_file_is_foreseen_where_such_edits_fail
         taught(project, talk.say("SessionEnd"))
     with recollect.open(project) as memory:
         found = {pattern.name: pattern for pattern in memory.observer.patterns()}
-        assert found["Edit", "disk", "absent"].most > 0.6
+        assert found["Edit", "state", "absent"].most > 0.6
     file = str(project / "app.py")
     (warned,) = lived(Talk(project, "now").read("app.py").call("Edit", None, file_path=file, old_string="also gone"))
     assert "text that is not in the file" in warned

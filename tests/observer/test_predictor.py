@@ -42,18 +42,20 @@ def next_call(session: Session) -> ToolCall:
     return next(event for event in reversed(session.events) if isinstance(event, ToolCall))
 
 
-def test_a_failure_of_earlier_sessions_is_warned_of_once_with_what_helped(memory: Recollect) -> None:
+def test_a_failure_of_earlier_sessions_is_warned_of_once_with_what_helped(
+    memory: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(3):
         watch(memory, unread(number))
     call = next_call(Session("new").edit("core/clock.py"))
     first = memory.observer.warnings(call, feature_state=memory.observer.feature_state())[0]
-    assert first.likelihood > policy.FIRST_THRESHOLD
+    assert first.likelihood >= memory.observer.threshold()
     trouble = first.pattern.troubles[0]
     assert trouble.text.startswith("File has not been read yet")
     assert trouble.remedy == "read the file, then edit it"
-    assert not memory.observer.warnings(
-        call, feature_state=memory.observer.feature_state(), told=first.pattern.fingerprints
-    )
+    assert memory.observer.warnings(call, told=first.pattern.fingerprints)  # as sure to fail as before
+    monkeypatch.setattr(policy, "SURE", 1.0)
+    assert not memory.observer.warnings(call, told=first.pattern.fingerprints)
 
 
 def test_no_session_and_one_session_warn_of_nothing(memory: Recollect) -> None:
@@ -125,10 +127,10 @@ def after_a_look_outside(number: int) -> Session:
 def test_what_a_tool_printed_is_never_in_a_warning(memory: Recollect) -> None:
     for number in range(4):
         watch(memory, after_a_look_outside(number))
-    [pattern] = memory.observer.patterns()
-    warning = format_warning(Match(pattern, 0.9, ""))
-    assert warning.startswith("`deploy now` failed in 4 earlier sessions here")
-    assert "curl" not in warning
+    warnings = [format_warning(Match(pattern, 0.9, "")) for pattern in memory.observer.patterns()]
+    assert warnings
+    assert all(warning.startswith("`deploy now` failed in 4 earlier sessions here") for warning in warnings)
+    assert not any("curl" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize(

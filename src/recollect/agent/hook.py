@@ -220,8 +220,11 @@ def foresee_failure(call: ToolCall, reader: HookReader, file: SessionFile, *, no
 
 
 def claim_warning(matches: Iterable[Match], record: ToldRecord, *, now: int) -> Match | None:
-    """The likeliest failure that the session was not warned of yet, noted as told."""
-    return next((match for match in matches if record.warn(match.pattern.id, match.pattern.fingerprints, now)), None)
+    """The likeliest failure that the session was not warned of yet or is sure to meet again, noted as told."""
+    for match in matches:
+        if record.warn(match.pattern.id, match.pattern.fingerprints, now, again=match.is_sure):
+            return match
+    return None
 
 
 def render_warning(match: Match | None, *, nonce: str) -> str:

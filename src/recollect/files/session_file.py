@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
         def claim(self, ids: Sequence[str], moment: str, at: int) -> list[str]: ...
 
-        def warn(self, pattern: str, marks: Collection[str], at: int) -> bool: ...
+        def warn(self, pattern: str, marks: Collection[str], at: int, *, again: bool = False) -> bool: ...
 
         @property
         def is_seeded(self) -> bool: ...
@@ -154,11 +154,12 @@ class SessionFile:
             self._set("generation", self._header["generation"] + 1)
             self._set("seeded", 1)
 
-    def warn(self, pattern: str, marks: Collection[str], at: int) -> bool:
+    def warn(self, pattern: str, marks: Collection[str], at: int, *, again: bool = False) -> bool:
         """Note that the session is warned of a pattern and the troubles it tells of; False when it was warned of the
-        pattern, or of all those troubles, before."""
+        pattern, or of all those troubles, before and is not to be warned `again`."""
         with self._locked(at):
-            if self.get("warned", pattern) >= 0 or all(self.get("feared", mark) >= 0 for mark in marks):
+            known = self.get("warned", pattern) >= 0 or all(self.get("feared", mark) >= 0 for mark in marks)
+            if known and not again:
                 return False
             if not self.put("warned", pattern, 0):
                 return False
@@ -472,8 +473,8 @@ class SessionMemory:
         self._known.update(ids)
         self.is_seeded = True
 
-    def warn(self, pattern: str, marks: Collection[str], at: int) -> bool:
-        if pattern in self._warned or self._warned.issuperset(marks):
+    def warn(self, pattern: str, marks: Collection[str], at: int, *, again: bool = False) -> bool:
+        if not again and (pattern in self._warned or self._warned.issuperset(marks)):
             return False
         self._warned.update((pattern, *marks))
         return True

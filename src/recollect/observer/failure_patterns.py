@@ -1,9 +1,8 @@
 """Does a call look like calls that failed before? The matcher of the gate before an action, and the snapshot a hook
 reads.
 
-A pattern is a feature with the troubles such calls met and how likely one is, by the state of the session: the greater
-of two shares of earlier experience, calls like this that failed and sessions that failed so from here. The snapshot is
-a projection, written anew whenever a session was learnt from. Pure; light to load.
+A pattern is a feature with the troubles such calls met and how likely this very call fails, by the state of the
+session. The snapshot is a projection, written anew whenever a session was learnt from. Pure; light to load.
 """
 
 from __future__ import annotations
@@ -74,12 +73,15 @@ class Pattern(Value):
         return max((self.usual, *self.odds.values()))
 
     def likelihood(self, state: str) -> float:
-        """How likely such a call fails in a state; one never met is like others that begin alike."""
-        return self.odds.get(state, self.odds.get(state.partition(" ")[0], self.usual))
+        """How likely such a call fails in a state."""
+        return self.odds.get(state, self.usual)
 
     @property
     def fingerprints(self) -> frozenset[str]:
         return frozenset(trouble.fingerprint for trouble in self.troubles)
+
+
+NARROW = frozenset({"line", "file"})  # sorts that stand for the broader thing they belong to, where they know a state
 
 
 class Match(Value):
@@ -92,77 +94,98 @@ class Match(Value):
         self.likelihood = likelihood
         self.state = state
 
+    @property
+    def is_sure(self) -> bool:
+        """Will the call more probably fail than not? Then it is told again."""
+        return self.likelihood >= policy.SURE
+
 
 def match_patterns(
     call: ToolCall,
     patterns: Sequence[Pattern],
     *,
     feature_state: FeatureState | None = None,
-    threshold: float = policy.FIRST_THRESHOLD,
+    threshold: float = policy.THRESHOLDS[0],
     given: Collection[str] = (),
     told: Collection[str] = (),
 ) -> list[Match]:
     """The patterns a call meets at or above the threshold, the likeliest first.
 
-    Left out are those whose id was `given` in this session, and those all of whose fingerprints were `told` in it.
+    What is known of the very line or file stands for what is known of its command or state. Left out is what is no news
+    to a session that was `given` the ids of patterns and `told` fingerprints.
     """
-    states = {
-        (feature.sort, feature.what): feature.state for feature in (feature_state or FeatureState()).features(call)
-    }
-    found = []
-    for pattern in patterns:
-        key = (pattern.sort, pattern.what)
-        if pattern.tool != call.tool or key not in states:
-            continue
-        likelihood = pattern.likelihood(states[key])
-        news = pattern.id not in given and not all(trouble.fingerprint in told for trouble in pattern.troubles)
-        if likelihood >= threshold and news:
-            found.append(Match(pattern, likelihood, states[key]))
+    features = (feature_state or FeatureState()).features(call)
+    if not features:
+        return []
+    states = {(feature.sort, feature.what): feature.state for feature in features}
+    met = {
+        (pattern.sort, pattern.what): Match(pattern, pattern.likelihood(states[pattern.sort, pattern.what]),
+                                            states[pattern.sort, pattern.what])
+        for pattern in patterns
+        if pattern.tool == call.tool and (pattern.sort, pattern.what) in states
+    }  # fmt: skip
+    last = features[-1]
+    narrow = met.get((last.sort, last.what)) if last.sort in NARROW else None
+    if narrow is not None and last.state in narrow.pattern.odds:
+        met = {(last.sort, last.what): narrow}
+    found = [match for match in met.values() if match.likelihood >= threshold and is_news(match, given, told)]
     return sorted(found, key=lambda match: (-match.likelihood, match.pattern.name))
 
 
-def choose_threshold(
-    sessions: Sequence[tuple[int, Sequence[int]]], *, budget: float = policy.WARNINGS_PER_HUNDRED_CALLS
-) -> float:
-    """The lowest threshold that would have kept the budget over the last sessions, each as its calls and `raised`.
+def is_news(match: Match, given: Collection[str], told: Collection[str]) -> bool:
+    """Was the session not warned of it yet, or is it sure to fail again?"""
+    if match.is_sure:
+        return True
+    return match.pattern.id not in given and not all(trouble.fingerprint in told for trouble in match.pattern.troubles)
 
-    Never above the highest: who fails four times in five is told, whatever it costs.
-    """
-    lately = [(calls, raised) for calls, raised in sessions if len(raised) == len(policy.THRESHOLDS)][
-        -policy.THRESHOLD_SESSIONS :
-    ]
-    calls = sum(one for one, _ in lately)
-    if calls < policy.THRESHOLD_CALLS:
-        return policy.FIRST_THRESHOLD
+
+def choose_threshold(
+    sessions: Sequence[tuple[int, int, Sequence[int]]], *, budget: float = policy.WARNINGS_PER_HUNDRED_CALLS
+) -> float:
+    """How likely a failure must be to be worth a warning: so many times as likely as calls here usually fail, and more
+    where that would have gone over the budget in the last sessions, each as its calls, errors and `raised`."""
+    lately = sessions[-policy.THRESHOLD_SESSIONS :]
+    calls, errors = sum(calls for calls, _, _ in lately), sum(errors for _, errors, _ in lately)
+    usual = (errors + policy.USUAL_FAILURES * policy.USUAL_CALLS) / (calls + policy.USUAL_CALLS)
+    least = min(policy.THRESHOLDS[-1], policy.LEAST_LIFT * usual)
+    asked = [(calls, raised) for calls, _, raised in lately if len(raised) == len(policy.THRESHOLDS)]
+    room = budget * (sum(calls for calls, _ in asked) + policy.USUAL_CALLS) / 100
     kept = (
         threshold
         for place, threshold in enumerate(policy.THRESHOLDS)
-        if 100 * sum(one[place] for _, one in lately) <= budget * calls
+        if threshold >= least and sum(raised[place] for _, raised in asked) <= room
     )
     return next(kept, policy.THRESHOLDS[-1])
 
 
 def format_warning(match: Match, *, most: int = 2) -> str:
-    """The warning in one or two sentences, as a colleague would say it: what failed, how often, which sort of trouble
-    it was and what helped. All of it is ours; what the tool printed is not repeated."""
+    """The warning in one sentence, as a colleague would say it: what failed, how often, which sort of trouble it was
+    and what to do instead. All of it is ours; what the tool printed is not repeated."""
     pattern = match.pattern
     what = {
         "command": f"`{pattern.what}`",
+        "line": f"`{pattern.what}`",
         "file": f"{pattern.tool} on {pattern.what}",
-        "ending": f"{pattern.tool} on .{pattern.what} files",
-        "shape": f"{pattern.tool} of {pattern.what.partition(' ')[0]} text like this",
-        "state": f"{pattern.tool} of a file that is {_STATES.get(pattern.what, pattern.what)}",
-        "disk": f"{pattern.tool} of {_DISK.get(pattern.what, pattern.what)}",
+        "state": f"{pattern.tool} of {_STATES.get(pattern.what, 'a file like this')}",
         "subject": f"{pattern.tool} {pattern.what}",
     }.get(pattern.sort, pattern.tool)
     troubles = pattern.troubles[:most]
     sorts = list(dict.fromkeys(sort for trouble in troubles if (sort := sort_of_trouble(trouble.text))))
-    helped = next((trouble.remedy for trouble in troubles if trouble.remedy and _is_plain(trouble.remedy)), "")
-    ours = pattern.sort in ("shape", "state", "disk")  # those are named by us
-    if not (is_plain_name(pattern.tool) and (ours or is_plain_name(pattern.what))):
+    if not (is_plain_name(pattern.tool) and (pattern.sort == "state" or is_plain_name(pattern.what))):
         what = "A call like this"
-    ending = (f": {'; '.join(sorts)}" if sorts else "") + (f" (what helped: {helped})" if helped else "")
-    return f"{what} failed in {pattern.sessions} earlier session{'s' * (pattern.sessions != 1)} here{ending}"
+    times = f"{pattern.sessions} earlier session{'s' * (pattern.sessions != 1)}"
+    named = f": {'; '.join(sorts)}" if sorts else ""
+    return f"{what} failed in {times} here{named}{_advice(match, troubles)}"
+
+
+def _advice(match: Match, troubles: Sequence[Trouble]) -> str:
+    """What to do instead: what helped, what the state asks for, or to change something before trying again."""
+    state = match.pattern.what if match.pattern.sort == "state" else match.state
+    helped = next((trouble.remedy for trouble in troubles if trouble.remedy and _is_plain(trouble.remedy)), "")
+    if state not in _MENDED and helped:
+        return f" (what helped: {helped})"
+    instead = _INSTEAD.get(state) or (_RUN_AGAIN if state.endswith("same failed") else "")
+    return f"; {instead}" if instead else ""
 
 
 def _is_plain(text: str) -> bool:
@@ -198,17 +221,24 @@ _SORTS = (
 )  # fmt: skip
 
 
-_DISK = {
+_STATES = {
     "missing": "a path that does not exist (as this one)",
     "absent": "text that is not in the file (as here)",
     "several": "text that is in the file more than once (as here)",
+    "new": "a file that is not known to exist",
+    "unread": "a file that was not read in this session",
+    "unread before": "a file that was not read in this session",
+    "read": "a file that was already read",
 }
-_STATES = {
-    "new": "not known to exist",
-    "unread": "not read in this session",
-    "long ago": "not read since the last request",
-    "read": "already read",
+_INSTEAD = {
+    "missing": "look for the path first",
+    "absent": "read those lines again and copy them with their spaces and tabs",
+    "several": "give more of the lines around it",
+    "new": "look for the path first",
+    "unread": "read it first",
 }
+_MENDED = frozenset({"missing", "absent", "several"})  # states that say what is wrong better than what helped once
+_RUN_AGAIN = "it failed in this session and nothing was edited since"
 
 
 # --- the snapshot --------------------------------------------------------------------------------------------------
@@ -225,9 +255,10 @@ MORE = "\x01"  # stands among the paths when there were more
 
 
 def pack_patterns(patterns: Sequence[Pattern], threshold: float) -> str:
-    """The patterns that could warn, by tool, and the threshold."""
+    """The likeliest patterns, by tool, and the threshold: those that could warn, and what stands for them."""
     tools: dict[str, dict[str, Any]] = {}
-    for one in [pattern for pattern in patterns if pattern.most >= threshold][:MAX_SNAPSHOT_PATTERNS]:
+    wanted = [pattern for pattern in patterns if pattern.most >= threshold or pattern.sort in NARROW]
+    for one in wanted[:MAX_SNAPSHOT_PATTERNS]:
         tool = tools.setdefault(one.tool, {"troubles": {}, "patterns": []})
         for place, trouble in enumerate(one.troubles):
             said = [trouble.text[:_TEXT], trouble.remedy[:_TEXT]] if place < _WORDED else []

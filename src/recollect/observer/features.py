@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 COMMANDS = 6  # commands of one line that are looked at
 READ = 6000  # characters of a text in which paths are noticed
 SEEN = 10_000  # paths that a session remembers as seen
-_SUBJECT = 80  # characters of a subject that make a feature
+_SUBJECT, _LINE = 80, 160  # characters of a subject, and of a shell line, that make a feature
 _OPEN = 64  # calls whose answer is awaited
 
 _QUOTED = Lazy(r"'[^']*'|\"[^\"]*\"|<<[\s\S]*", 0)
@@ -39,6 +39,7 @@ _REDIRECTED = Lazy(r"\d?>&\d|&>\S*|\d?>{1,2}\s*\S+", 0)
 _BETWEEN = Lazy(r"(&&|\|\||;|\n|\|)", 0)
 _LITERAL, _JOINING = frozenset("'\"<"), frozenset("&|;\n")  # without these signs there is nothing to find
 _PATHS = Lazy(r"(?<![\w.@~/-])(?:[\w.@~-]*(?:/[\w.@-]+)+|[\w-]+\.\w+)", 0)
+RUN_STATES = ("first", "edited again", "edited failed", "same again", "same failed")  # of a command or a line
 _HIDING = frozenset({"|", "||", ";"})  # what follows a command whose failure nobody is told of
 
 
@@ -107,7 +108,6 @@ class FeatureState:
 
     def spoken(self, text: str) -> None:
         """A person said something."""
-        self._notes.put("count", "spoken", self._calls)
         self._notice(text)
 
     @property
@@ -115,57 +115,68 @@ class FeatureState:
         return max(0, self._notes.get("count", "calls"))
 
     def features(self, call: ToolCall) -> tuple[Feature, ...]:
-        """The features of a call that is about to be made, the broadest first."""
+        """The features of a call that is about to be made, the broadest first; none where nothing tells it apart."""
         if is_shell(call.tool):
-            found = split_commands(call.subject)
-            return tuple(Feature("command", name, self._running(name, told=told)) for name, told in found)
+            return self._running(call)
         if call.paths and call.action in (ActionType.READ, ActionType.EDIT):
-            return self._touching(call)
+            path = call.paths[0]
+            state = call.disk or (
+                self._editing(path, call.tool) if call.action is ActionType.EDIT else self._standing(path)
+            )
+            return Feature("state", state), Feature("file", path, state)
         if call.inside:
-            state = self._standing(call.inside)
-            return Feature("state", state), Feature("file", call.inside, state), *_disk_feature(call)
+            state = call.disk or self._standing(call.inside)
+            return Feature("state", state), Feature("file", call.inside, state)
         if call.subject and call.action is ActionType.OTHER:
             return (Feature("subject", call.subject[:_SUBJECT]),)
-        return (Feature("any", ""),)
+        return ()
 
-    def _running(self, name: str, *, told: bool) -> str:
-        """Would a failure be told; was anything edited since the last run; how did that one end?"""
+    def _running(self, call: ToolCall) -> tuple[Feature, ...]:
+        if call.action in (ActionType.SEARCH, ActionType.LIST) or not call.subject:
+            return ()  # of those only what they look for is known
+        changed = self._notes.get("count", "changed")
+        found = [
+            Feature("command", name, f"{'told' if told else 'hidden'} {self._ran(name, changed)}")
+            for name, told in split_commands(call.subject)
+        ]
+        line = plain_line(call.subject)
+        return (*found, Feature("line", line, self._ran(line, changed)))
+
+    def _ran(self, name: str, changed: int) -> str:
+        """How did the last run end, and was anything edited since?"""
         ran = self._notes.get("ran", name)
-        before = "first" if ran < 0 else "failed" if self._notes.get("failed", name) > 0 else "again"
-        edited = "edited" if self._notes.get("count", "changed") > ran else "same"
-        return f"{'told' if told else 'hidden'} {edited} {before}"
+        if ran < 0:
+            return "first"
+        return f"{'edited' if changed > ran else 'same'} {'failed' if self._notes.get('failed', name) > 0 else 'again'}"
 
-    def _touching(self, call: ToolCall) -> tuple[Feature, ...]:
-        path = call.paths[0]
-        ending = path.rsplit("/", 1)[-1].rpartition(".")[2]
-        state = self._editing(path) if call.action is ActionType.EDIT else self._standing(path)
-        found = [Feature("state", state), Feature("file", path, state)]
-        if call.shape:
-            found.append(Feature("shape", f"{ending} {call.shape}"))
-        if ending:
-            found.append(Feature("ending", ending, state))
-        return (*found, *_disk_feature(call))
-
-    def _editing(self, path: str) -> str:
-        last = max(self._notes.get("read", path), self._notes.get("edited", path))
-        return "unread" if last < 0 else "long ago" if last < self._notes.get("count", "spoken") else "read"
+    def _editing(self, path: str, tool: str) -> str:
+        """Was it opened in this session with the host's own tools? Some hosts insist on that, some sessions show that
+        this one does not."""
+        if self._notes.get("opened", path) >= 0:
+            return "read"
+        return "unread before" if self._notes.get("unread", tool) > 0 else "unread"
 
     def _standing(self, path: str) -> str:
-        if any(self._notes.get(kind, path) >= 0 for kind in ("seen", "read", "edited")):
+        if any(self._notes.get(kind, path) >= 0 for kind in ("seen", "opened")):
             return "seen"
         return "known" if path in self._known else "new"
 
     def _done(self, call: ToolCall, *, error: bool) -> None:
-        calls = self._calls
-        if is_shell(call.tool):
-            for name, _ in split_commands(call.subject):
+        calls, shell = self._calls, is_shell(call.tool)
+        if shell and call.subject and call.action not in (ActionType.SEARCH, ActionType.LIST):
+            for name in (*(name for name, _ in split_commands(call.subject)), plain_line(call.subject)):
                 self._notes.put("ran", name, calls)
                 self._notes.put("failed", name, int(error))
-        if error or call.action not in (ActionType.READ, ActionType.EDIT):
+        if call.action not in (ActionType.READ, ActionType.EDIT):
+            return
+        edits = call.action is ActionType.EDIT
+        if edits and not shell and call.paths and self._notes.get("opened", call.paths[0]) < 0:
+            self._notes.put("unread", call.tool, int(not error))
+        if error:
             return
         for path in call.paths:
-            self._notes.put("read" if call.action is ActionType.READ else "edited", path, calls)
-        if call.action is ActionType.EDIT:
+            self._notes.put("seen" if shell else "opened", path, calls)
+        if edits:
             self._notes.put("count", "changed", calls)
 
     def _notice(self, text: str) -> None:
@@ -185,14 +196,15 @@ class FeatureState:
             self._notes.put("count", "seen", noticed)
 
 
-def _disk_feature(call: ToolCall) -> tuple[Feature, ...]:
-    return (Feature("disk", call.disk),) if call.disk else ()
-
-
 def with_folders(path: str) -> list[str]:
     """A path and every folder it stands in."""
     parts = path.split("/")
     return ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
+
+
+def plain_line(line: str) -> str:
+    """A shell line by which it is known again."""
+    return " ".join(line.replace("2>&1", "").split())[:_LINE]
 
 
 @lru_cache(maxsize=256)

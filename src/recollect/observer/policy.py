@@ -114,29 +114,17 @@ ASKED_SIGNALS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 # --- prediction of failures -----------------------------------------------------------------------------------------
 
-THRESHOLDS = (
-    0.10,
-    0.13,
-    0.16,
-    0.20,
-    0.23,
-    0.26,
-    0.30,
-    0.34,
-    0.38,
-    0.42,
-    0.46,
-    0.50,
-    0.55,
-    0.60,
-    0.70,
-    0.80,
-)  # likelihoods
-FIRST_THRESHOLD = 0.34  # until enough was observed to choose one
-WARNINGS_PER_HUNDRED_CALLS = 3.0  # that the threshold is chosen for
-THRESHOLD_SESSIONS, THRESHOLD_CALLS = 40, 200  # it is chosen on: the last ones, projects change; and how many suffice
+THRESHOLDS = (0.20, 0.25, 0.30, 0.35, 0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70)  # likelihoods; the last is always told
+LEAST_LIFT = 8.0  # times as likely as calls here usually fail, to be worth a warning
+USUAL_FAILURES, USUAL_CALLS = 0.04, 300  # share of calls that fail in any project, and the calls that this counts as
+WARNINGS_PER_HUNDRED_CALLS = 1.0  # at most
+SURE = 0.5  # likelihood from which a warning is repeated in a session
+THRESHOLD_SESSIONS = 40  # the threshold is chosen on: the last ones, projects change
 FADING = 0.97  # of every count is left after one more session: half after twenty-three
-PULL = 1.5  # calls or sessions that the broader share counts as
+PULL: Mapping[str, float] = MappingProxyType(
+    {"state": 10.0, "command": 6.0, "line": 4.0, "subject": 1.0, "file": 2.0}
+)  # calls that what is usual elsewhere counts as
+STATE_PULL = 5.0  # … and that a command counts as for one of its states
 RECURRING_SESSIONS = 2  # that a trouble must have been seen in before it can be foreseen
 LEARNT_SESSIONS = 150  # older ones have faded to a hundredth
 

@@ -8,7 +8,7 @@ broader thing it belongs to, the less was seen of it: a state towards its featur
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Mapping, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from recollect.core.errors import StoreDamaged
@@ -16,21 +16,24 @@ from recollect.core.kinds import Kind
 from recollect.core.observed import ErrorSeen, FeatureSeen
 from recollect.core.query import Filter
 from recollect.core.scope import OPEN
-from recollect.observer import policy
+from recollect.observer import failure_priors, policy
 from recollect.observer.context import ObserverContext, Snapshots
 from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.failure_patterns import (
+    NARROW,
     SNAPSHOT_FILES_NAME,
     SNAPSHOT_NAME,
     Match,
     Pattern,
     Trouble,
     choose_threshold,
+    is_news,
     match_patterns,
     pack_paths,
     pack_patterns,
 )
-from recollect.observer.features import Feature, FeatureState, with_folders
+from recollect.observer.failure_priors import Priors
+from recollect.observer.features import RUN_STATES, Feature, FeatureState, split_commands, with_folders
 from recollect.observer.file_prediction import ObservedCoChange, PastSession, PredictedFile, predict_files
 from recollect.observer.hunch import describe_remedy
 from recollect.observer.language import fingerprint
@@ -38,37 +41,40 @@ from recollect.observer.tool_calls import describe_failure
 
 DIGITS = 4  # of a likelihood that count
 WHOLE = "tool"  # the sort of the feature that all calls of a tool share
+_STATES_OF_PATHS = frozenset({"new", "known", "seen", "missing"})  # the others are of an edit, not of its file
 
 Key = tuple[str, str, str]
 
 
 @dataclass(slots=True)
 class _Count:
-    """Calls and sessions with a feature, and the troubles of each, by fingerprint."""
+    """Calls with a feature, and the troubles they met, by fingerprint; counts fade."""
 
     calls: float = 0.0
-    sessions: float = 0.0
-    clean: int = 0
+    fails: float = 0.0
     failed: dict[str, float] = field(default_factory=dict)
-    followed: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    clean: int = 0
+    sessions: int = 0  # that failed
+    first: float = 0.0  # what the first failure counts
 
     def add(self, seen: Sequence[FeatureSeen], weight: float) -> None:
+        marks = [mark for one in seen for mark in one.failed]
         self.calls += weight * sum(one.times for one in seen)
-        self.sessions += weight
+        self.fails += weight * len(marks)
         self.clean += sum(one.clean for one in seen)
-        for mark in (mark for one in seen for mark in one.failed):
+        self.sessions += bool(marks)
+        if marks and not self.first:
+            self.first = weight
+        for mark in marks:
             self.failed[mark] = self.failed.get(mark, 0.0) + weight
-        followed = frozenset(mark for one in seen for mark in one.followed)
-        if followed:
-            self.followed.append((weight, followed))
 
 
 class FailureOdds:
     """How often calls with a feature failed. Add sessions in the order they began, then ask for patterns."""
 
-    def __init__(self) -> None:
+    def __init__(self, priors: Priors | None = None) -> None:
+        self._priors = priors or failure_priors.PRIORS
         self._weight = 1.0
-        self._tools: dict[str, _Count] = {}
         self._features: dict[Key, _Count] = {}
         self._states: dict[Key, dict[str, _Count]] = {}
         self._seen: Counter[tuple[str, str]] = Counter()  # sessions by tool and fingerprint
@@ -76,35 +82,31 @@ class FailureOdds:
     def add(self, session: Sequence[FeatureSeen]) -> None:
         """Learn from one more session."""
         self._weight /= policy.FADING  # growing what is new is fading what is old
-        by_tool: dict[str, list[FeatureSeen]] = {}
-        by_trait: dict[Key, list[FeatureSeen]] = {}
+        alike: dict[Key, list[FeatureSeen]] = {}
         for one in session:
-            by_trait.setdefault((one.tool, one.sort, one.what), []).append(one)
             if one.sort == WHOLE:
-                by_tool.setdefault(one.tool, []).append(one)
-        for tool, seen in by_tool.items():
-            self._tools.setdefault(tool, _Count()).add(seen, self._weight)
-            self._seen.update({(tool, mark) for one in seen for mark in one.failed})
-        for key, seen in by_trait.items():
-            if key[1] == WHOLE:
-                continue
+                self._seen.update({(one.tool, mark) for mark in one.failed})
+            else:
+                alike.setdefault((one.tool, one.sort, one.what), []).append(one)
+        for key, seen in alike.items():
             self._features.setdefault(key, _Count()).add(seen, self._weight)
             states = self._states.setdefault(key, {})
-            alike: dict[str, list[FeatureSeen]] = {}
             for one in seen:
-                alike.setdefault(one.state, []).append(one)
-                if (lead := one.state.partition(" ")[0]) != one.state:
-                    alike.setdefault(lead, []).append(one)
-            for state, some in alike.items():
-                states.setdefault(state, _Count()).add(some, self._weight)
+                states.setdefault(one.state, _Count()).add([one], self._weight)
+
+    @property
+    def lines(self) -> set[tuple[str, str]]:
+        """The shell lines that failed, each with its tool."""
+        return {(tool, what) for tool, sort, what in self._features if sort == "line"}
 
     def patterns(self, troubles: Mapping[tuple[str, str], Trouble] | None = None) -> list[Pattern]:
         """What is known to fail, the likeliest first.
 
-        `troubles` is what may be told, by tool and fingerprint; what is not among it is left out. A feature that was
-        only ever met after a session had reached outside is left out too: somebody else may have put it there.
+        `troubles` is what may be told, by tool and fingerprint; what is not among it is left out.
         """
-        made = (self._pattern(key, troubles) for key, count in self._features.items() if count.clean)
+        made = (
+            self._pattern(key, troubles) for key, count in self._features.items() if count.clean and key[1] != "any"
+        )
         kept = [one for one in made if one is not None and one.most >= policy.THRESHOLDS[0]]
         return sorted(kept, key=lambda one: (-one.most, one.name))
 
@@ -118,33 +120,74 @@ class FailureOdds:
         }
         if not known:
             return None
-        marks = frozenset(mark for mark, _ in sorted(known.items()))
-        base = self._share(self._tools[tool], self._recurring(tool), 0.0) if tool in self._tools else 0.0
-        call = self._share(feature, marks, base)
-        lasting = self._lasting(feature, marks, 0.0)
-        odds = {
-            state: round(max(self._share(count, marks, call), self._lasting(count, marks, lasting)), DIGITS)
-            for state, count in self._states[key].items()
-        }
+        usual, odds = self._likelihoods(key)
         ranked = sorted(known, key=lambda mark: (-known[mark], mark))
         told = tuple(Trouble(mark) if troubles is None else troubles[tool, mark] for mark in ranked)
-        failing = sum(1 for _, followed in feature.followed if followed & marks)
-        return Pattern(tool, sort, what, round(max(call, lasting), DIGITS), odds, told, failing)
+        narrow = sort in NARROW  # there also a low share tells something
+        odds = {
+            state: round(share, DIGITS)
+            for state, share in sorted(odds.items())
+            if narrow or share >= policy.THRESHOLDS[0]
+        }
+        return Pattern(tool, sort, what, round(usual, DIGITS), odds, told, feature.sessions)
 
-    def _recurring(self, tool: str) -> frozenset[str]:
-        return frozenset(
-            mark for (owner, mark), n in self._seen.items() if owner == tool and n >= policy.RECURRING_SESSIONS
-        )
+    def _likelihoods(self, key: Key) -> tuple[float, dict[str, float]]:
+        """How likely calls with a feature fail, whatever the state, and by state.
 
-    def _share(self, count: _Count, marks: frozenset[str], broader: float) -> float:
-        """Of the calls, those that met one of the troubles."""
-        met = sum(n for mark, n in count.failed.items() if mark in marks)
-        return (met / self._weight + policy.PULL * broader) / (count.calls / self._weight + policy.PULL)
+        What such calls did here is pulled towards the broader thing: a line towards its command, a file towards its
+        state, those towards what is usual in other projects.
+        """
+        tool, sort, what = key
+        feature, states = self._features[key], self._states[key]
+        if sort == "line":
+            broader = self._command_likelihoods(tool, what)
+            return 0.0, {
+                state: self._pulled(count, broader.get(state, 0.0), policy.PULL[sort], spare=True)
+                for state, count in states.items()
+            }
+        if sort == "file":
+            return 0.0, {
+                state: self._pulled(count, self._state_likelihood(tool, state), policy.PULL[sort])
+                for state, count in states.items()
+                if state in _STATES_OF_PATHS
+            }
+        if sort == "state":
+            return self._state_likelihood(tool, what), {}
+        usual = {state: self._priors.share(tool, sort, state) for state in (*states, *self._priors.states(sort))}
+        mean = sum(count.calls * usual[state] for state, count in states.items()) / feature.calls
+        ratio = _odds(self._pulled(feature, mean, policy.PULL[sort])) / _odds(mean)
+        odds = {state: _share(_odds(share) * ratio) for state, share in usual.items()}
+        for state, count in states.items():
+            odds[state] = self._pulled(count, odds[state], policy.STATE_PULL)
+        return 0.0, odds
 
-    def _lasting(self, count: _Count, marks: frozenset[str], broader: float) -> float:
-        """Of the sessions, those that met one of the troubles from here on."""
-        met = sum(weight for weight, followed in count.followed if followed & marks)
-        return (met / self._weight + policy.PULL * broader) / (count.sessions / self._weight + policy.PULL)
+    def _command_likelihoods(self, tool: str, line: str) -> dict[str, float]:
+        """Of a line never seen, by state: that of the command in it that fails most."""
+        found = {state: self._priors.share(tool, "command", f"told {state}") for state in RUN_STATES}
+        for name, told in split_commands(line):
+            if told and (tool, "command", name) in self._features:
+                odds = self._likelihoods((tool, "command", name))[1]
+                for state, usual in found.items():
+                    found[state] = max(usual, odds.get(f"told {state}", 0.0))
+        return found
+
+    def _state_likelihood(self, tool: str, state: str) -> float:
+        share, count = self._priors.share(tool, "state", state), self._features.get((tool, "state", state))
+        return share if count is None else self._pulled(count, share, policy.PULL["state"])
+
+    def _pulled(self, count: _Count, broader: float, pull: float, *, spare: bool = False) -> float:
+        """The share of calls that failed, pulled towards a broader one. What is only counted since it failed is not
+        counted for that first failure."""
+        first = count.first if spare else 0.0
+        return ((count.fails - first) / self._weight + pull * broader) / ((count.calls - first) / self._weight + pull)
+
+
+def _odds(share: float) -> float:
+    return share / (1.0 - share)
+
+
+def _share(odds: float) -> float:
+    return odds / (1.0 + odds)
 
 
 # --- one session ---------------------------------------------------------------------------------------------------
@@ -157,18 +200,24 @@ MAX_FAILURES = 40  # of one feature that are kept, and calls whose answer is awa
 @dataclass(slots=True)
 class _Met:
     times: int = 0
-    clean: int = 0
     failed: list[str] = field(default_factory=list)
-    followed: dict[str, None] = field(default_factory=dict)
 
 
 class SessionPredictor:
-    """Watches one session. `patterns` and `known` are what earlier sessions taught; without, nothing is raised."""
+    """Watches one session. `patterns`, `known` paths and failing `lines` are what earlier sessions taught; without
+    patterns, nothing is raised."""
 
-    def __init__(self, patterns: Sequence[Pattern] | None = None, *, known: Container[str] = ()) -> None:
+    def __init__(
+        self,
+        patterns: Sequence[Pattern] | None = None,
+        *,
+        known: Container[str] = (),
+        lines: Iterable[tuple[str, str]] = (),
+    ) -> None:
         self.feature_state = FeatureState(known)
         self._patterns: dict[str, list[Pattern]] = {}
         self._foresees = patterns is not None
+        self._lines = set(lines)
         for pattern in patterns or ():
             self._patterns.setdefault(pattern.tool, []).append(pattern)
         self._met: dict[tuple[str, str, str, str], _Met] = {}
@@ -203,8 +252,8 @@ class SessionPredictor:
     def features(self) -> tuple[FeatureSeen, ...]:
         """What was gathered, as the session's contribution."""
         return tuple(
-            FeatureSeen(tool=tool, sort=sort, what=what, state=state, times=met.times, clean=met.clean,
-                      failed=tuple(met.failed), followed=tuple(met.followed))
+            FeatureSeen(tool=tool, sort=sort, what=what, state=state, times=met.times, clean=met.times,
+                      failed=tuple(met.failed))
             for (tool, sort, what, state), met in sorted(self._met.items())
         )  # fmt: skip
 
@@ -215,40 +264,45 @@ class SessionPredictor:
             for match in matches:
                 if match.likelihood < threshold:
                     break
-                marks = match.pattern.fingerprints
-                if match.pattern.id not in given and not marks <= told:
+                if is_news(match, given, told):
                     given.add(match.pattern.id)
-                    told |= marks
+                    told |= match.pattern.fingerprints
                     self._raised[place] += 1
                     break
 
     def _call(self, call: ToolCall) -> None:
         features = (Feature(WHOLE, ""), *dict.fromkeys(self.feature_state.features(call)))
-        for sort, what, state in features:
-            met = self._met.get((call.tool, sort, what, state))
-            if met is None:
-                if len(self._met) >= MAX_FEATURES:
-                    continue
-                met = self._met[call.tool, sort, what, state] = _Met()
-            met.times += 1
-            met.clean += 1
+        for feature in features:
+            key = (call.tool, *feature)
+            if feature.sort == "line" and key not in self._met and (call.tool, feature.what) not in self._lines:
+                continue  # lines are many: one is counted from its first failure on
+            self._count(key)
         if len(self._asked) >= MAX_FAILURES:
             del self._asked[next(iter(self._asked))]
         self._asked[call.call_id] = (call.tool, features, describe_failure(call))
 
+    def _count(self, key: tuple[str, str, str, str]) -> _Met | None:
+        met = self._met.get(key)
+        if met is None:
+            if len(self._met) >= MAX_FEATURES:
+                return None
+            met = self._met[key] = _Met()
+        met.times += 1
+        return met
+
     def _answer(self, answer: ToolResult) -> None:
         tool, features, failure = self._asked.pop(answer.call_id, ("", (), ""))
-        if not answer.error or answer.rejected:
+        if not answer.error or answer.rejected or not features:
             return
-        mark = fingerprint(answer.text or failure).key if features else ""
-        for sort, what, state in features:
-            met = self._met.get((tool, sort, what, state))
+        mark = fingerprint(answer.text or failure).key
+        for feature in features:
+            key = (tool, *feature)
+            met = self._met.get(key)
+            if met is None and feature.sort == "line":
+                met = self._count(key)
+                self._lines.add((tool, feature.what))
             if met is not None and len(met.failed) < MAX_FAILURES:
                 met.failed.append(mark)
-            exposure = state.partition(" ")[0]
-            for (owner, other, thing, stood), seen in self._met.items():
-                if (owner, other, thing) == (tool, sort, what) and stood.partition(" ")[0] == exposure:
-                    seen.followed[mark] = None
 
 
 # --- over the store ------------------------------------------------------------------------------------------------
@@ -300,11 +354,11 @@ class Predictor:
     def threshold(self) -> float:
         """How likely a failure must be to be worth a warning here."""
         sessions = self._observed.sessions()
-        return choose_threshold([(session.calls, session.raised) for session in sessions])
+        return choose_threshold([(session.calls, session.errors, session.raised) for session in sessions])
 
     def for_session(self) -> SessionPredictor:
         """Follows a session that begins now."""
-        return SessionPredictor(self.patterns() or None, known=self.known())
+        return SessionPredictor(self.patterns() or None, known=self.known(), lines=self._odds.lines)
 
     def known(self) -> Set[str]:
         """The files and folders that earlier sessions found to exist: some use of them went well."""

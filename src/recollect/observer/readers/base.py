@@ -22,6 +22,7 @@ from recollect.observer.events import (
     UserText,
     identity,
 )
+from recollect.observer.readers.texts import ShownTexts
 from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, TEXT_KEPT, clip_middle, judge_answer, read_tool_call
 from recollect.privacy.fence import own_words
 
@@ -137,14 +138,17 @@ class EventMaker:
     branch: str = ""
     folder: str = ""  # where the host's shell stands
     _nameless: int = 0
+    _shown: ShownTexts = field(default_factory=ShownTexts)
 
     def call(
         self, key: str, tool: str, arguments: object, *, at: float | None, agent: str = "", disk: str = ""
     ) -> ToolCall:
         self.tally.events += 1
-        return read_tool_call(tool, arguments, self.root, folder=self.folder, call_id=key, disk=disk,
+        call = read_tool_call(tool, arguments, self.root, folder=self.folder, call_id=key, disk=disk,
                               id=self._id("call", key, at), session=self.session, step=self.step, at=at,
                               agent=agent)  # fmt: skip
+        call.disk = disk or self._shown.look(call, arguments)
+        return call
 
     def result(
         self, key: str, text: str, *, error: bool, at: float | None, agent: str = "", size: int | None = None
@@ -152,6 +156,7 @@ class EventMaker:
         self.tally.events += 1
         text = own_words(text)
         error, rejected = judge_answer(text, error=error)
+        self._shown.answered(key, text, failed=error)
         return ToolResult(id=self._id("result", key, at), session=self.session, step=self.step, at=at, agent=agent,
                           call_id=key, error=error, rejected=rejected, text=clip_middle(text, RESULT_HEAD, RESULT_TAIL),
                           size=len(text) if size is None else size)  # fmt: skip
