@@ -1,6 +1,6 @@
 """Does what Recollect learns from agents help on projects it has never seen? Per project, floors beside.
 
-    python benchmarks/learning.py [PACK …] [--part files,gate,promotion,said] [--out FOLDER] [--jobs N]
+    python benchmarks/learning.py [PACK …] [--part files,gate,promotion,commands,said] [--out FOLDER] [--jobs N]
 
 Every session is predicted with what the sessions before it taught, then learnt: events are read, `observer.foresee`
 and `observer.warnings` are asked the way a live session asks them, then `watch` and `finish`. The store is in memory,
@@ -9,11 +9,15 @@ with no embedder, no model and no review; its clock is the end of the session th
 - Files: recall@10, from the first request, of the touched files that an earlier session had touched; sessions that
   touched none of those are left out. `with branch` also hands over the branch, which a live session does not have. The
   floors are given the true lists of files. `seen` is the share of the truly touched files of all sessions that the
-  observer saw as changed in that session.
+  observer saw as changed in that session, `seen rightly` the share of the files seen as changed that are touched or
+  in the session's checkpoint.
 - Warnings: an error is a failed result that nobody refused; a repeat had its tool and fingerprint in two earlier
   sessions. Foreseen means: the warning given at the very call that failed names that fingerprint. The lift is the share
   of warned calls that failed over the share of all calls that failed.
 - Said: standing rules and corrections in what people say, on the labelled set `said.jsonl` (see `said.py`).
+- Commands: from the sixth session on, for each of test, lint and build a session had a success of: is the command that
+  went well last in that session (its name, without files, flags and values) among the three told before it began? The
+  floors tell the three run most often and the three that went well most recently.
 - Promotion: memories at the end; shown is what would be told unasked, without anybody's review, at a level of trust.
 
 Intervals are bootstraps over sessions (inside every project for a mean of projects). A mean of projects counts those
@@ -45,12 +49,16 @@ import recollect
 from recollect import Filter, Memory, Recollect, Status
 from recollect.agent.injection import BEFORE, SYSTEM_PROMPT, TELLABLE_KINDS, find_objection
 from recollect.agent.recall_search import summarize
+from recollect.core.observed import SignalSeen
+from recollect.observer.commands import CommandRecorder, command_of
 from recollect.observer.events import Event, ToolCall, ToolResult
 from recollect.observer.language import fingerprint
 
 LEVELS = ("cautious", "standard")
 _EARLIER = 2  # sessions in which an error was met before it counts as a repeat
 _RATES = ("product", "branch", *FLOORS)
+_TOLD = 3  # commands of one purpose
+_TELLERS = ("product", "with folder", "frequent", "recent")
 
 
 # --- one pack --------------------------------------------------------------------------------------------------------
@@ -59,14 +67,16 @@ _RATES = ("product", "branch", *FLOORS)
 def run_pack(pack: Path) -> dict[str, Any]:
     """Everything that one project shows."""
     name, spent = pack_name(pack), time.process_time()
-    floors, before = Floors(), Counter[tuple[str, str]]()
-    out: dict[str, Any] = {"name": name, "files": [], "gate": [], "warnings": [], "learnt": [], "saw": [0, 0]}
+    floors, before, ran = Floors(), Counter[tuple[str, str]](), RanCommands()
+    out: dict[str, Any] = {"name": name, "files": [], "gate": [], "warnings": [], "learnt": [], "commands": []}
+    out["saw"] = [0, 0, 0, 0]
     now = [datetime(2020, 1, 1, tzinfo=UTC)]
     with recollect.open(":memory:", project=name, clock=lambda: now[0]) as memory:
         for session in read_pack(pack):
             known = [file for file in session.touched if file in floors.known]
             if known:
                 out["files"].append(_foresee(memory, session, floors, known))
+            out["commands"] += _tell_commands(memory, session, ran)
             gate, met = warn_session(memory, session, before, out["warnings"])
             out["gate"].append(gate)
             out["learnt"].append(learn_session(memory, session, now, out["saw"]))
@@ -143,9 +153,53 @@ def learn_session(memory: Recollect, session: Session, now: list[datetime], saw:
     changed = {file.path for file in watch.contribution().files if file.edits}
     saw[0] += len(changed & set(session.touched))
     saw[1] += len(session.touched)
+    saw[2] += len(changed & {*session.touched, *(session.row["files_checkpoint"] or ())})
+    saw[3] += len(changed)
     now[0] = max(now[0], session.ended)
     learned = memory.observer.finish(watch)
     return {"session": session.id, "added": len(learned.added), "left_out": dict(learned.left_out)}
+
+
+class RanCommands:
+    """What earlier sessions ran, for the floors."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, Counter[str]] = {}
+        self.recent: dict[str, list[str]] = {}
+
+    def learn(self, ran: Sequence[SignalSeen]) -> None:
+        for one in sorted(ran, key=lambda one: max(one.steps, default=-1)):
+            _, name = command_of(one)
+            self.times.setdefault(one.hunch, Counter())[name] += one.count + int(one.measure)
+            if one.count:
+                late = self.recent.setdefault(one.hunch, [])
+                late[:] = [name, *(other for other in late if other != name)]
+
+
+def _tell_commands(memory: Recollect, session: Session, earlier: RanCommands) -> list[dict[str, Any]]:
+    """For each purpose, whether the command that went well last was told before the session began."""
+    recorder = CommandRecorder()
+    for event in session.events:
+        if isinstance(event, ToolCall):
+            recorder.called(event)
+        elif isinstance(event, ToolResult):
+            recorder.answered(event)
+    ran, rows = recorder.signals(), []
+    for purpose in ("test", "lint", "build") if session.place >= LEAST else ():
+        well = [one for one in ran if one.hunch == purpose and one.count]
+        if well:
+            last = max(well, key=lambda one: max(one.steps))
+            folder, name = command_of(last)
+            often = [one for one, _ in earlier.times.get(purpose, Counter()).most_common(_TOLD)]
+            told = memory.observer.commands(purpose, k=_TOLD)
+            rows.append({
+                "purpose": purpose, "session": session.id, "command": name, "frequent": name in often,
+                "product": name in [one.name for one in told],
+                "with folder": (name, folder) in [(one.name, one.folder) for one in told],
+                "recent": name in earlier.recent.get(purpose, [])[:_TOLD],
+            })  # fmt: skip
+    earlier.learn(ran)
+    return rows
 
 
 def _described(memory: Memory) -> dict[str, Any]:
@@ -179,8 +233,9 @@ def file_figures(run: dict[str, Any]) -> dict[str, Any]:
 
 def files_table(runs: Sequence[dict[str, Any]]) -> list[str]:
     lines = [
-        f"| project | n | product | with branch | {' | '.join(FLOORS.values())} | − best floor | 95 % | seen |",
-        "|---|" + "---|" * (len(FLOORS) + 6),
+        f"| project | n | product | with branch | {' | '.join(FLOORS.values())} | − best floor | 95 % | seen "
+        "| seen rightly |",
+        "|---|" + "---|" * (len(FLOORS) + 7),
     ]
     every = [(run, file_figures(run)) for run in runs]
     for run, found in every:
@@ -189,7 +244,7 @@ def files_table(runs: Sequence[dict[str, Any]]) -> list[str]:
         seen = shown(run["saw"][0] / run["saw"][1] if run["saw"][1] else math.nan, ".0%")
         lines.append(
             f"| {run['name']} | {found['n']} | {rates} | {shown(found['gap'], '+.3f')} ({found['best']}) "
-            f"| {low:+.3f} … {high:+.3f} | {seen} |"
+            f"| {low:+.3f} … {high:+.3f} | {seen} | {shown(_rightly(run), '.0%')} |"
         )
     counted = [(run, found) for run, found in every if found["n"] >= LEAST]
     if counted:
@@ -200,10 +255,15 @@ def files_table(runs: Sequence[dict[str, Any]]) -> list[str]:
         lines.append(
             f"| **mean of {len(counted)} projects** | {sum(found['n'] for _, found in counted)} | {rates} "
             f"| {mean(found['gap'] for _, found in counted):+.3f} (each its best) | {low:+.3f} … {high:+.3f} "
-            f"| {seen} |"
+            f"| {seen} | {shown(mean(_rightly(run) for run, _ in counted), '.0%')} |"
         )
         lines += ["", f"Worst against its best floor: {worst[0]['name']}, {worst[1]['gap']:+.3f}."]
     return lines
+
+
+def _rightly(run: dict[str, Any]) -> float:
+    """The share of the files seen as changed that the session touched, or that its checkpoint has."""
+    return run["saw"][2] / run["saw"][3] if run["saw"][3] else math.nan
 
 
 def _gap_interval(gaps: Sequence[Sequence[float]]) -> tuple[float, float]:
@@ -291,10 +351,31 @@ def promotion_table(runs: Sequence[dict[str, Any]]) -> list[str]:
     return [*lines, "", "By signal: " + ", ".join(f"{signal} {n}" for signal, n in signals.most_common())]
 
 
+def commands_table(runs: Sequence[dict[str, Any]]) -> list[str]:
+    lines = [
+        "| project | n | told | with its folder | most frequent | most recent success |",
+        "|---|---|---|---|---|---|",
+    ]
+    every = [(run["name"], run["commands"]) for run in runs]
+    rates = {name: [mean(row[who] for row in rows) for who in _TELLERS] for name, rows in every}
+    lines += [f"| {name} | {len(rows)} | {' | '.join(shown(one) for one in rates[name])} |" for name, rows in every]
+    counted = [(name, rows) for name, rows in every if len(rows) >= LEAST]
+    if counted:
+        means = [mean(rates[name][place] for name, _ in counted) for place in range(len(_TELLERS))]
+        low, high = interval(lambda rng: mean(resampled([row["product"] for row in rows], rng) for _, rows in counted))
+        lines.append(
+            f"| **mean of {len(counted)} projects** | {sum(len(rows) for _, rows in counted)} "
+            f"| {' | '.join(shown(one) for one in means)} |"
+        )
+        lines += ["", f"95 % of the mean: {low:.3f} … {high:.3f}."]
+    return lines
+
+
 PARTS = {
     "files": ("Files foreseen from the first request (recall@10)", files_table),
     "gate": ("Warnings before a call", gate_table),
     "promotion": ("What becomes a memory", promotion_table),
+    "commands": ("Commands told before they are needed (top 3)", commands_table),
 }
 
 

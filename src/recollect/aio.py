@@ -216,6 +216,7 @@ class AsyncObserver(Twin[Observer]):
     replay = on_thread(Observer.replay)
     drain = on_thread(Observer.drain)
     foresee = on_thread(Observer.foresee)
+    commands = on_thread(Observer.commands)
     warnings = on_thread(Observer.warnings)
     patterns = on_thread(Observer.patterns)
     threshold = on_thread(Observer.threshold)

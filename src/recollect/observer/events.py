@@ -65,8 +65,8 @@ class Event(Value):
 class ToolCall(Event):
     """A tool was asked for: `paths` are project files, `subject` its pattern, command or address.
 
-    `changed` are the files it writes, moves or commits, `folder` is where a command runs. `call_id` is the host's name
-    for the call, which its result repeats. `inside` is where a search looks, `shape` the look of the text an edit
+    `changed` are the files it writes, moves or commits, `folder` is where a shell line begins. `call_id` is the host's
+    name for the call, which its result repeats. `inside` is where a search looks, `shape` the look of the text an edit
     replaces, `planned` the items of a plan, `disk` what the disk said of the call before it was made, where somebody
     looked.
     """

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, cast
 
 from recollect.core.likeness import jaccard
-from recollect.core.observed import CallsSeen, Contribution, ErrorSeen, FileSeen, PairSeen, SequenceSeen
+from recollect.core.observed import CallsSeen, Contribution, ErrorSeen, FileSeen, PairSeen, SequenceSeen, SignalSeen
 from recollect.core.tokens import CHARS_PER_TOKEN
 from recollect.observer import policy
+from recollect.observer.commands import CommandRecorder
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
 from recollect.observer.language import fingerprint, is_request
 from recollect.observer.signals.base import make_room
@@ -99,6 +100,7 @@ class Recorder:
         self._counts: dict[tuple[str, str], list[int]] = {}
         self._tools: list[str] = []
         self._sequences: Counter[str] = Counter()
+        self._commands = CommandRecorder()
 
     def see(self, event: Event) -> None:
         """Take one event in."""
@@ -131,6 +133,7 @@ class Recorder:
         for path in call.changed:
             self._changed(path, call.step)
         self._order(call)
+        self._commands.called(call)
 
     def _used(self, path: str, step: int) -> _File | None:
         known = self._files.get(path)
@@ -187,6 +190,7 @@ class Recorder:
 
     def _answered(self, answer: ToolResult) -> None:
         self.tokens += answer.size // CHARS_PER_TOKEN
+        self._commands.answered(answer)
         call = self._asked.pop(answer.call_id, None)
         if call is None or answer.rejected:
             return
@@ -270,6 +274,14 @@ class Recorder:
     def counts(self) -> tuple[CallsSeen, ...]:
         return tuple(CallsSeen(tool=tool, words=words, times=times, errors=errors)
                      for (tool, words), (times, errors) in sorted(self._counts.items()))  # fmt: skip
+
+    def commands(self) -> tuple[SignalSeen, ...]:
+        """The commands that test, check, build and run the project, without secrets, as signals."""
+        found = [
+            replace(one, subject=safe(one.subject), words=tuple(map(safe, one.words)))
+            for one in self._commands.signals()
+        ]
+        return tuple({one.subject: one for one in found}.values())
 
     def sequences(self) -> tuple[SequenceSeen, ...]:
         """Orders of tools that came more than once."""

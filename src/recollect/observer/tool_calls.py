@@ -97,14 +97,15 @@ def read_tool_call(
     action, subject = _action(tool, given), _subject(given)
     paths: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    inside, shape, ran, planned = "", "", "", 0
+    inside, shape, begins, planned = "", "", "", 0
     patched = _patched(given, action, root)
     if patched:
         action, paths, changed, subject = ActionType.EDIT, patched[:_PATHS_KEPT], patched, ""
     elif action is ActionType.RUN:
         line, place = _unwrapped(subject, _folder(given) or folder)
         if line:
-            action, paths, changed, subject, ran = _read_command(line, root, place, tool)
+            action, paths, changed, subject = _read_command(line, root, place, tool)
+            begins = relative_path(place, root) or "" if place else ""
     elif action is ActionType.PLAN:
         subject, planned = "", _planned(given)
     elif action is ActionType.READ:
@@ -121,7 +122,7 @@ def read_tool_call(
         action=action,
         paths=paths,
         changed=changed,
-        folder=ran,
+        folder=begins,
         subject=subject[:MAX_SUBJECT_CHARS],
         inside=inside,
         shape=shape,
@@ -322,35 +323,41 @@ def _wrapped_folder() -> Pattern[str]:
 
 def _read_command(
     line: str, root: str | None, folder: str, tool: str
-) -> tuple[ActionType, tuple[str, ...], tuple[str, ...], str, str]:
-    """A shell line as the action it is, with its files, those it changes, its subject, and where it runs."""
-    kept = " ".join(line[:MAX_SUBJECT_CHARS].split())
-    commands = [
-        one
-        for one in read_line(line, folder=folder, powershell=tool.casefold() in ("powershell", "pwsh"))
-        if not one.words or one.words[0] not in _NOTHING
-    ]
+) -> tuple[ActionType, tuple[str, ...], tuple[str, ...], str]:
+    """A shell line as the action it is, with its files, those it changes, and its subject."""
+    every = read_line(line, folder=folder, powershell=tool.casefold() in ("powershell", "pwsh"))
+    kept = _on_one_line(line, [one.document for one in every if one.document])
+    commands = [one for one in every if not one.words or one.words[0] not in _NOTHING]
     if not commands:
-        return ActionType.RUN, (), (), kept, ""
+        return ActionType.RUN, (), (), kept
     changes = [command_changes(one) for one in commands]
     changed = _known([path for found in changes for path in found], root, _CHANGED_KEPT)
     first = commands[0]
-    ran = relative_path(first.folder, root) or "" if first.folder else ""
     action = _shell_action(first)
     if changed:
         roles = {_role(one, found) for one, found in zip(commands, changes, strict=True)}
         action = ActionType.EDIT if "edit" in roles and "run" not in roles else ActionType.RUN
         if action is ActionType.EDIT:
-            return action, changed[:_PATHS_KEPT], changed, kept, ran
+            return action, changed[:_PATHS_KEPT], changed, kept
     if action is ActionType.EDIT:
         action = ActionType.RUN  # it changes nothing of the project
     if action is ActionType.READ:
         reading = [one for one in commands if _shell_action(one) is ActionType.READ]
         named = [one.place(word) for one in reading for word in one.words[1:] if _names_a_file(word)]
-        return action, _known([name for name in named if name], root), changed, kept, ran
+        return action, _known([name for name in named if name], root), changed, kept
     if action is ActionType.SEARCH:
-        return action, (), changed, next((word for word in first.words[1:] if not word.startswith("-")), ""), ran
-    return action, (), changed, "" if first.name in ("ls", "tree") and action is ActionType.LIST else kept, ran
+        return action, (), changed, next((word for word in first.words[1:] if not word.startswith("-")), "")
+    return action, (), changed, "" if first.name in ("ls", "tree") and action is ActionType.LIST else kept
+
+
+def _on_one_line(line: str, documents: list[str]) -> str:
+    """A shell line without here-documents and line breaks: commands on lines of their own stay so."""
+    for document in documents:
+        line = line.replace(document, "", 1)
+    line = line[:MAX_SUBJECT_CHARS]
+    if "\n" in line:
+        line = "; ".join(part for part in line.replace("\\\n", " ").split("\n") if part.strip())
+    return " ".join(line.split())
 
 
 def _shell_action(command: ShellCommand) -> ActionType:

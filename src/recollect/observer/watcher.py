@@ -158,7 +158,7 @@ class SessionWatcher:
             errors=record.troubles(),
             calls=record.counts(),
             sequences=record.sequences(),
-            signals=tuple(self.signals()),
+            signals=(*self.signals(), *record.commands()),
             features=_distinct_features(self._predictor.features()),
         )
 
