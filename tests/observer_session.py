@@ -14,13 +14,13 @@ Learn = Callable[..., Learned]
 
 
 class Session:
-    """Builds events one step after the other, ten seconds apart."""
+    """Builds events one step after the other, ten seconds apart. `s3` begins on another day than `s2`."""
 
     def __init__(self, name: str = "s") -> None:
         self.name = name
         self.events: list[Event] = []
         self.step = 0
-        self.at = 1_000.0
+        self.at = 1_000.0 + 86_400.0 * int("".join(filter(str.isdecimal, name))[:4] or 0)
 
     def call(
         self,

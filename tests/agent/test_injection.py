@@ -149,8 +149,18 @@ def test_trust_is_earned_and_falling_back_is_only_offered() -> None:
     assert next_level("cautious", Record(sessions=2, reviewed=4, confirmed=4)) == "cautious"
     assert next_level("cautious", Record(sessions=9, reviewed=4, confirmed=1)) == "cautious"
     assert next_level("cautious", Record(sessions=9)) == "cautious"
-    assert next_level("standard", Record(sessions=10, used=100, corrected=4)) == "confident"
-    assert next_level("standard", Record(sessions=10, used=100, corrected=5)) == "standard"
+    stood_behind = {"sessions": 10, "reviewed": 5, "confirmed": 5, "used": 100}
+    assert next_level("standard", Record(**stood_behind, corrected=4)) == "confident"
+    assert next_level("standard", Record(**stood_behind, corrected=5)) == "standard"
+
+
+def test_time_without_a_word_from_anybody_raises_no_level() -> None:
+    assert next_level("cautious", Record(sessions=99, used=999)) == "cautious"
+    assert next_level("standard", Record(sessions=99, used=999)) == "standard"
+    assert next_level("standard", Record(sessions=99, used=999, reviewed=40, confirmed=5)) == "standard"
+
+
+def test_the_highest_level_is_a_choice_and_falling_back_is_offered() -> None:
     assert next_level("confident", Record(sessions=99, used=999)) == "confident"
     assert offered("standard", Record(flagged=3)) == "cautious"
     assert offered("standard", Record(flagged=2)) is None

@@ -81,7 +81,7 @@ def test_a_folder_is_read_with_all_below_it_and_what_was_learnt_can_be_told(memo
     assert (done.files, done.sessions, done.broken) == (3, 3, 0)
     assert steps[-1][0] == steps[-1][1] > 0
     (found,) = contents(memory)
-    assert "`rtk bun` fails here" in found.content
+    assert "`rtk bun` does not exist here" in found.content
     assert found.provenance == ("s1", "s2", "s3")
 
 

@@ -11,7 +11,7 @@ import recollect
 from recollect.app import Recollect
 from recollect.core.chores import WorkBudget
 from recollect.core.kinds import Kind
-from recollect.core.observed import Contribution, ErrorSeen, FileSeen, PairSeen, SequenceSeen, SessionSeen
+from recollect.core.observed import Contribution, FileSeen, PairSeen, SessionSeen
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
@@ -19,13 +19,9 @@ from recollect.observer import policy
 from recollect.observer.context import ObserverContext
 from recollect.observer.synthesis import (
     CausesChore,
-    ModuleSeen,
     SynthesiseChore,
-    calibration,
     causes,
-    module_seen,
     stage_of,
-    synthesise,
 )
 from recollect.testing.fakes import ScriptedModel
 
@@ -34,9 +30,9 @@ def used(path: str, *, edits: int = 0, reads: int = 1) -> FileSeen:
     return FileSeen(path=path, module=f"{path.rpartition('/')[0] or '.'}/", reads=reads, edits=edits)
 
 
-def session(number: int, *files: FileSeen, planned: int = 0, steps: int = 40, **more: object) -> Contribution:
+def session(number: int, *files: FileSeen, **more: object) -> Contribution:
     return Contribution(
-        session=SessionSeen(id=f"s{number}", started=1000.0 + number, events=5, planned=planned, steps=steps),
+        session=SessionSeen(id=f"s{number}", started=1000.0 + 86_400 * number, events=5, steps=40),
         files=files,
         **more,  # type: ignore[arg-type]
     )
@@ -70,8 +66,13 @@ def everything(room: ObserverContext) -> list[Memory]:
     return list(room.reader.list(Filter(statuses=frozenset(Status)), limit=100).memories)
 
 
-def in_api(number: int, **more: object) -> Contribution:
-    return session(number, used("api/routes.py", edits=1), used("core/schema.py"), used(f"api/x{number}.py"), **more)  # type: ignore[arg-type]
+def in_api(number: int) -> Contribution:
+    return session(number, used("api/routes.py", edits=1), used("core/schema.py"), used(f"api/x{number}.py"))
+
+
+def elsewhere(sessions: int = 40) -> list[Contribution]:
+    """Other work, so that chance can be told from a habit."""
+    return [session(1000 + number, used(f"lib{number}/a.py", edits=1)) for number in range(sessions)]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +85,11 @@ def test_a_stage_is_reached_once_and_the_highest_of_several_counts(
     assert stage_of(sessions, done) == stage
 
 
-def test_at_five_sessions_the_usual_files_of_a_module_are_known(memory: Recollect) -> None:
-    room = put(memory, *(in_api(number) for number in range(5)))
+def test_the_usual_files_of_a_module_are_known_where_other_work_does_without(memory: Recollect) -> None:
+    room = put(memory, *elsewhere(), *(in_api(number) for number in range(9)))
     added = run(SynthesiseChore(room), room)
     prefetch = next(one for one in added if one.kind == Kind.PREFETCH_PATTERN and "api" in one.modules[0])
-    assert (prefetch.status, prefetch.source) == (Status.CANDIDATE, Source.OBSERVER_INFERRED)
+    assert (prefetch.status, prefetch.source) == (Status.ACTIVE, Source.OBSERVER_INFERRED)
     assert prefetch.payload is not None
     assert prefetch.attributes["evidence"][0]["session"] == "s0"
 
@@ -99,7 +100,7 @@ def test_four_sessions_are_too_few(memory: Recollect) -> None:
 
 
 def test_a_look_is_never_made_twice_and_adds_five_memories_at_most(memory: Recollect) -> None:
-    room = put(memory, *(in_api(number) for number in range(7)))
+    room = put(memory, *elsewhere(), *(in_api(number) for number in range(9)))
     first = run(SynthesiseChore(room), room)
     assert first
     per_look = [len(one.memories) for one in room.observed.syntheses()]
@@ -109,9 +110,10 @@ def test_a_look_is_never_made_twice_and_adds_five_memories_at_most(memory: Recol
 
 
 def test_a_later_stage_says_nothing_again_that_is_known(memory: Recollect) -> None:
-    room = put(memory, *(in_api(number) for number in range(5)))
+    room = put(memory, *elsewhere(60), *(in_api(number) for number in range(9)))
     first = run(SynthesiseChore(room), room)
-    put(memory, *(in_api(number) for number in range(5, 10)))
+    assert first
+    put(memory, *(in_api(number) for number in range(9, 14)))
     again = run(SynthesiseChore(room), room)
     assert {one.content for one in again}.isdisjoint({one.content for one in first})
     assert len({one.content for one in everything(room)}) == len(everything(room))
@@ -132,65 +134,6 @@ def test_an_allowance_stops_between_modules(memory: Recollect) -> None:
     assert chore.apply(chore.plan(room.writer.now(), due=True), WorkBudget()).waiting == 0
 
 
-def kinds(seen: ModuleSeen) -> set[str]:
-    return {str(one.kind) for one in synthesise(seen)}
-
-
-def planned(*sessions: SessionSeen, among: list[SessionSeen]) -> list[float]:
-    """The ratios by which some sessions calibrate a module of a project."""
-    seen = ModuleSeen(module="api/", sessions=sessions, project=[*sessions, *among])
-    return [float(hunch.payload["ratio"]) for hunch in calibration(seen) if hunch.payload]  # type: ignore[arg-type]
-
-
-def test_a_module_whose_plans_overrun_more_than_elsewhere_is_calibrated() -> None:
-    over = [in_api(number, planned=2, steps=60).session for number in range(5)]
-    kept = [in_api(number, planned=3, steps=36).session for number in range(5, 25)]
-    assert planned(*over, among=kept) == [2.5]
-    assert planned(*kept, among=over) == []
-    assert planned(*over, among=[replace(one, id=f"{one.id}x") for one in over]) == []
-    assert planned(*over[:2], among=kept) == []
-
-
-def test_a_round_that_ended_well_is_a_recipe_and_one_that_failed_is_not(memory: Recollect) -> None:
-    rounds = (SequenceSeen(tools="read → edit → run make lint → run make test", times=2),)
-    room = put(memory, *(in_api(number, sequences=rounds) for number in range(5)))
-    seen = module_seen(room, "api/")
-    assert Kind.WORKFLOW_RECIPE in kinds(seen)
-    failed = replace(seen, sessions=[replace(session, outcome="failure") for session in seen.sessions])
-    assert Kind.WORKFLOW_RECIPE not in kinds(failed)
-
-
-@pytest.mark.parametrize(
-    "tools",
-    ["read → edit → grep", "read → edit → run", "read → run make test → edit → run make test"],
-    ids=["no command", "an unnamed command", "a step twice"],
-)
-def test_a_round_without_a_command_or_with_a_step_twice_is_no_recipe(memory: Recollect, tools: str) -> None:
-    room = put(memory, *(in_api(number, sequences=(SequenceSeen(tools=tools, times=2),)) for number in range(5)))
-    assert Kind.WORKFLOW_RECIPE not in kinds(module_seen(room, "api/"))
-
-
-def test_a_trouble_that_keeps_coming_back_in_a_module_is_told_with_what_helped(memory: Recollect) -> None:
-    trouble = ErrorSeen(
-        tool="Edit", words="", fingerprint="f", shape="x", example="String not found", files=("api/routes.py",),
-        steps=(1,), resolution="Read <file> → Edit <file>",
-    )  # fmt: skip
-    room = put(memory, *(in_api(number, errors=(trouble,)) for number in range(5)))
-    (hunch,) = [one for one in synthesise(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
-    assert "String not found" in hunch.text
-    assert "What helped: read" in hunch.text
-    assert not [one for one in synthesise(module_seen(room, "core/")) if one.kind is Kind.ERROR_PATTERN]
-
-
-def test_a_trouble_of_the_whole_project_is_no_trouble_of_a_module(memory: Recollect) -> None:
-    trouble = ErrorSeen(
-        tool="Edit", words="", fingerprint="f", shape="x", example="String not found",
-        files=("api/routes.py", "core/schema.py"), steps=(1,),
-    )  # fmt: skip
-    room = put(memory, *(in_api(number, errors=(trouble,)) for number in range(5)))
-    assert not [one for one in synthesise(module_seen(room, "api/")) if one.kind is Kind.ERROR_PATTERN]
-
-
 A, B = "api/routes.py", "web/client.ts"
 
 
@@ -200,7 +143,7 @@ def tied(number: int, *, forward: bool = True) -> Contribution:
 
 
 def test_files_of_two_modules_that_follow_each_other_are_a_cause_found_once(memory: Recollect) -> None:
-    room = put(memory, *(tied(number) for number in range(4)))
+    room = put(memory, *elsewhere(), *(tied(number) for number in range(5)))
     (added,) = run(CausesChore(room), room)
     assert added.kind == Kind.CAUSAL_DEPENDENCY
     assert added.content.startswith(f"Work on `{A}` leads to `{B}`")
@@ -219,7 +162,12 @@ def test_files_of_two_modules_that_follow_each_other_are_a_cause_found_once(memo
     ids=["too few sessions", "no direction", "mostly apart"],
 )  # fmt: skip
 def test_a_pair_that_is_rare_undirected_or_loose_is_no_cause(memory: Recollect, sessions: list[Contribution]) -> None:
-    room = put(memory, *sessions)
+    room = put(memory, *elsewhere(), *sessions)
+    assert run(CausesChore(room), room) == []
+
+
+def test_a_pair_that_chance_would_bring_together_is_no_cause(memory: Recollect) -> None:
+    room = put(memory, *(tied(number) for number in range(9)))
     assert run(CausesChore(room), room) == []
 
 
@@ -227,21 +175,22 @@ def test_two_files_of_one_folder_are_no_cause_across_modules(memory: Recollect) 
     near = [session(n, used("api/a.py"), used("api/b.py"), pairs=(pair("api/a.py", "api/b.py"),)) for n in range(5)]
     room = put(memory, *near)
     used_ = {file.path: file.sessions for file in room.observed.files()}
-    assert causes(room.observed.pairs(), used_) == []
+    assert causes(room.observed.pairs(), used_, every=100) == []
 
 
 def test_a_rejected_synthesis_does_not_come_back(memory: Recollect) -> None:
-    room = put(memory, *(in_api(number) for number in range(5)))
+    room = put(memory, *elsewhere(60), *(in_api(number) for number in range(9)))
     rejected = run(SynthesiseChore(room), room)
     for one in rejected:
         memory.reject(one.id)
-    put(memory, *(in_api(number) for number in range(5, 10)))
+    assert rejected
+    put(memory, *(in_api(number) for number in range(9, 14)))
     again = run(SynthesiseChore(room), room)
     assert {one.content for one in again}.isdisjoint({one.content for one in rejected})
 
 
 def test_one_call_of_a_model_may_tell_a_look_better_and_its_failure_costs_nothing(memory: Recollect) -> None:
-    room = put(memory, *(tied(number) for number in range(4)))
+    room = put(memory, *elsewhere(), *(tied(number) for number in range(5)))
     asked: list[str] = []
 
     def model(feature: str, session: str | None) -> ScriptedModel:

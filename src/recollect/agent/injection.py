@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from itertools import chain
 
-from recollect.agent.trust import CAUTIOUS, THRESHOLDS
+from recollect.agent.trust import THRESHOLDS
 from recollect.core.aptness import APT
 from recollect.core.digest import short_digest
 from recollect.core.ranking import SHOWN_STATUSES
@@ -123,8 +123,6 @@ def find_objection(memory: MemorySummary, moment: Moment, *, level: str, given: 
         return "came from outside and nobody confirmed it"
     if not confirmed and (objection := find_foreign_words(memory)):
         return objection
-    if level == CAUTIOUS and not confirmed:
-        return "nobody confirmed it"
     threshold = THRESHOLDS[level]
     if memory.confidence < (max(INTERRUPTING_CONFIDENCE, threshold) if moment.interrupts else threshold):
         return "not sure enough"

@@ -1,7 +1,8 @@
 """How much of what is known an agent is told unasked: four levels, when to move between them, and which one holds.
 
-Levels rise by themselves when people confirm what they are shown and seldom correct it. Falling back is only offered,
-and the highest level is never reached but by choice. Light to load: the hook reads the level too.
+Levels rise by themselves when people confirm what they are shown and seldom correct it; that time passes without a
+word from anybody raises nothing. Falling back is only offered, and the highest level is never reached but by choice.
+Light to load: the hook reads the level too.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ THRESHOLDS = {CAUTIOUS: 0.80, STANDARD: 0.65, CONFIDENT: 0.55, AUTONOMOUS: 0.45}
 LEVEL_META = "trust_level"  # where the store keeps it
 
 _FIRST_SESSIONS = 3  # before leaving the first level
-_CONFIRMED = 0.5  # share of what was reviewed in them that people stood behind
+_CONFIRMED = 0.5  # share of what was reviewed that people stood behind
 _MORE_SESSIONS = 10  # before leaving the second
+_MORE_CONFIRMED = 5  # memories that people confirmed at the second
 _CORRECTED = 0.05  # share of what was used that people corrected, at most
 _FLAGS = 3  # in one session: time to offer going back
 
@@ -49,8 +51,9 @@ def next_level(level: str, record: Record) -> str:
     """The level that has been earned. The highest is reached by choice alone."""
     if level == CAUTIOUS and record.sessions >= _FIRST_SESSIONS and record.reviewed:
         return STANDARD if record.confirmed / record.reviewed >= _CONFIRMED else level
-    if level == STANDARD and record.sessions >= _MORE_SESSIONS and record.used:
-        return CONFIDENT if record.corrected / record.used < _CORRECTED else level
+    if level == STANDARD and record.sessions >= _MORE_SESSIONS and record.confirmed >= _MORE_CONFIRMED and record.used:
+        seldom = record.corrected / record.used < _CORRECTED
+        return CONFIDENT if seldom and record.confirmed / record.reviewed >= _CONFIRMED else level
     return level
 
 

@@ -13,6 +13,8 @@ from recollect.observer import policy
 from recollect.observer.hunch import Evidence
 from recollect.store.observed import Observed
 
+DAY_SECONDS = 86_400
+
 
 class History:
     """The sessions before this one, and this one."""
@@ -36,16 +38,6 @@ class History:
         for subject, one in mine.items():
             found[subject].append((self._here, one))
         return found
-
-    def sessions_with(self, name: str, subjects: Iterable[str]) -> dict[str, int]:
-        """In how many earlier sessions a signal was seen about each of some subjects."""
-        return self._observed.sessions_with(name, subjects)
-
-    def every(self, name: str) -> list[tuple[str, SignalSeen]]:
-        """Every occurrence of a signal, whatever it was about; this session's last."""
-        mine = [(self._here, signal) for signal in self._seen.signals if signal.name == name]
-        earlier = self._observed.signals_named(name) if mine else []
-        return [*((session, one) for session, one in earlier if session != self._here), *mine]
 
     def troubles(self) -> dict[tuple[str, str, str], list[tuple[str, ErrorSeen]]]:
         """By tool, command and fingerprint, every session that had a trouble this one had."""
@@ -83,15 +75,32 @@ class History:
         stored = {one.path for one in self._stored}
         return {path: _with(known.get(path), here.get(path), counted=path in stored) for path in sorted(wanted)}
 
-    def files_of(self, sessions: Iterable[str]) -> dict[str, tuple[FileSeen, ...]]:
-        """The files some sessions used."""
-        asked = set(sessions)
-        found = self._observed.files_of(asked - {self._here})
-        return {**found, self._here: self._seen.files} if self._here in asked else found
-
     def sessions_in(self, module: str) -> list[str]:
         """The sessions that worked in a folder; this one last."""
         return [*(one for one in self._observed.sessions_in(module) if one != self._here), self._here]
+
+    def changing_sessions(self) -> int:
+        """How many sessions changed any file, this one included."""
+        return self._observed.changing_sessions(besides=self._here) + any(file.edits for file in self._seen.files)
+
+    def every_session(self) -> int:
+        """How many sessions there were, this one included."""
+        return len(self._began)
+
+    def days(self, sessions: Iterable[str]) -> dict[str, int | str]:
+        """The day each session began on; one that nobody knows the time of stands for itself."""
+        began = self._began
+        return {one: one if (at := began.get(one)) is None else int(at // DAY_SECONDS) for one in sessions}
+
+    def in_order(self, sessions: Iterable[str]) -> list[str]:
+        """Sessions in the order they began; this one last."""
+        wanted = set(sessions)
+        return [*(one for one in self._began if one in wanted and one != self._here),
+                *((self._here,) if self._here in wanted else ())]  # fmt: skip
+
+    @cached_property
+    def _began(self) -> dict[str, float | None]:
+        return {**self._observed.began(), self._here: self._seen.session.started}
 
     def was_changed(self, path: str) -> bool:
         """Was the file, or one below the folder, ever changed? Then it is there."""

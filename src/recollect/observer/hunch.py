@@ -14,7 +14,6 @@ from typing import Any
 from recollect.core.errors import RecollectError
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
-from recollect.core.observed import SignalSeen
 from recollect.core.plain import holds_plain_names
 from recollect.core.text import clean, excerpt
 from recollect.observer import policy
@@ -46,19 +45,24 @@ class Hunch:
     text: str
     evidence: tuple[Evidence, ...]
     files: tuple[str, ...] = ()
-    strength: float = 1.0  # share of the occasions on which it held
+    strength: float = 1.0  # share of the occasions on which it held, with doubt: how sure we are of it
     spoken: bool = False  # a person said it
     is_sure: bool = False  # … in words that leave little doubt that it holds beyond the day
     worded: bool = False  # in the words of a tool, an agent or a person, not in ours
     least: int | None = None  # sessions it takes, where the signal's own number does not fit
     trigger: Mapping[str, Any] = field(default_factory=dict)
     payload: Mapping[str, Any] | None = None
-    borne_out: bool = False  # another, weaker signal agrees
+    parts: tuple[str, ...] = ()  # subjects of smaller findings that this one holds
 
     @property
     def key(self) -> str:
         """The same for the same finding, whatever words it is told in."""
         return identity(self.signal, self.kind, self.subject)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its own key and those of the findings it holds: what was told of one of them is this, grown."""
+        return (self.key, *(identity(self.signal, self.kind, part) for part in self.parts))
 
     @property
     def needed(self) -> int:
@@ -90,35 +94,9 @@ def signal_tag(signal: str) -> str:
     return f"observed:{signal}"
 
 
-def recurring_hunch(
-    signal: str,
-    subject: str,
-    kind: Kind,
-    text: str,
-    seen: Sequence[tuple[str, SignalSeen]],
-    files: tuple[str, ...] = (),
-    *,
-    strength: float = 1.0,
-    payload: Mapping[str, Any] | None = None,
-) -> Hunch:
-    """What `text` says of `subject`, borne by the sessions that saw it; its files are what brings it back."""
-    return Hunch(
-        signal=signal,
-        subject=subject,
-        kind=kind,
-        text=text,
-        evidence=tuple(Evidence(session, one.steps, one.taint, one.agents) for session, one in seen),
-        files=files,
-        strength=strength,
-        trigger={"files": list(files)},
-        payload=payload,
-    )
-
-
 # --- the words of a hunch ------------------------------------------------------------------------------------------
 
 
-MAX_QUOTE_CHARS = 220  # characters of what was said or printed that are quoted
 MAX_COMMAND_CHARS = 120  # characters of a command
 
 
@@ -131,15 +109,6 @@ def list_code(texts: Sequence[str], *, most: int = 3) -> str:
     """A few names: `a`, `b` and `c`."""
     shown = [code(text) for text in texts[:most]]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def quote(text: str) -> str:
-    return f"“{excerpt(text, MAX_QUOTE_CHARS).strip('“”')}”"
-
-
-def describe_files(files: Sequence[str]) -> str:
-    """Where the work was, or nothing."""
-    return f" at work on {list_code(files, most=2)}" if files else ""
 
 
 def describe_remedy(remedy: str) -> str:

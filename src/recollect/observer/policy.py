@@ -54,37 +54,30 @@ EARLY_URGENCY: Mapping[str, float] = MappingProxyType(
 
 DOUBT_OCCASIONS = 2  # on which it did not hold that are added to every share: three of three may be chance
 TIED_SHARE = 0.6  # of one file's changes that come with the other's, above which the two belong together
+CHANCE_RATIO = 3.0  # times as often as chance would have it that two things must go together (results/learning.md)
+DIFFERENT_DAYS = 2  # on which it must have held: several sessions of one day are often one piece of work
 USUAL_SHARE = 0.5  # of the occasions on which something must hold to be told as the usual case
 ALWAYS_SHARE, OFTEN_SHARE = 0.8, 0.5  # of a folder's sessions that use a file always, or often
 MIN_MODULE_SESSIONS = 5  # of a folder before its usual files are told
-PREVAILING_RATIO = 2  # times as often as its reverse an order must be seen
-WIDE_LISTING_FILES = 6  # that a listing must offer to be called wide
-MIN_OWN_WORDS = 10  # that an agent's sentence needs to stand on its own
+PUT_RIGHT_SESSIONS = 2  # in which one command put another right before that is told
+REFUSED_SESSIONS = 2  # in which people refused a command before that is told
 SAID_IN_SESSIONS = 2  # sessions in which a person said it that leave no doubt that it holds beyond the day
 SAID_AGAIN_OF_FEWER, SAID_AGAIN_OF_ALL = 0.75, 0.5  # of the telling words that two sayings of one rule share
-OFTEN_IN_ONE_SESSION = 3  # times in one session that make an error worth telling at once
-MAX_REMEDY_CHARS = 140  # what is longer holds for one occasion only
 
 # --- synthesis ------------------------------------------------------------------------------------------------------
 
 SYNTHESIS_STAGES = (5, 10, 20, 50, 100)  # sessions of a module at which it is looked at as a whole
 SYNTHESIS_HUNCHES = 5  # of one look at a module
 WEEKLY_PAIRS = 20  # of one weekly look across modules
-COUPLED_SHARE = 0.7  # of the less used file's sessions in which the other was used close by
+COUPLED_SHARE = 0.7  # of the less used file's sessions, with doubt, in which the other was used close by
 DIRECTED_SHARE = 0.7  # of those in which the same one came first
-SHARED_SESSIONS = 3  # that two files must share, and a trouble or a round must have been seen in
-AT_HOME_SHARE = 0.6  # of a trouble's files above which it belongs to one module
-MIN_PLANNED_SESSIONS = 3  # that a calibration rests on
-TELLING_RATIO = 1.25  # times as many or as few steps as planned that are worth telling
-CONSULTED_SHARE = 0.5  # of a module's sessions that read a file without changing it
+SHARED_SESSIONS = 3  # that two files must share
 
 # --- promotion ------------------------------------------------------------------------------------------------------
 
 DIAGNOSTIC, CROSS_SESSION, PRECISION = 0.5, 0.3, 0.2  # shares of a signal's value
 MIN_WORTH = 0.4  # value below which a signal is dropped before promotion
-FIRM_PART, OFTEN_PART = 0.6, 0.4  # of a confidence: at the least number of sessions, and what more of them can add
-HELD_PART, STRENGTH_PART = 0.8, 0.2  # of a confidence: that it held at all, and how often it did
-BORNE_OUT_BONUS = 0.05  # to a confidence where another, weaker signal agrees
+HELD_PART, STRENGTH_PART = 0.8, 0.2  # of the rank of a hunch: that it held at all, and how often it did
 TAINTED_FACTOR = 0.7  # on the confidence of what was learned after reaching outside
 SPOKEN_CONFIDENCE = 0.8  # of what a person said: their word is sure, that it holds beyond the day is a guess
 FINDING_CONFIDENCE = 0.8  # of a grave finding of a review
@@ -97,7 +90,8 @@ SHARED_NAMES, SHARED_OF_ALL_NAMES = (
 SAME_COSINE = 0.88  # above which a new statement is one that is known already
 SAME_OVERLAP = 0.75  # share of common words that means the same where there are no vectors
 LONG_PLAN_ITEMS = 5  # above which what was validated is promoted as it comes
-SHOWN_AFTER_TIMES = 2  # the sessions it took to promote something after which it is shown without a review
+SHOWN_SESSIONS, SHOWN_CONFIDENCE = 3, 0.65  # from which a local fact is shown without a review: the level standard
+TAINTED_TIMES = 2  # the sessions it takes, where some are tainted and some are not
 MIN_REVIEWS = 5  # of a signal's memories before their verdicts count as its error rate
 MAX_PROMOTED: Mapping[str, int] = MappingProxyType(
     {"build": 20, "insights": 5, "roadmap": 3, "terminal": 3, "changelog": 0, "spec": 3, "pr_review": 8}

@@ -23,7 +23,7 @@ from recollect.core.likeness import jaccard, overlap
 from recollect.core.observed import Contribution, Promotion, SessionSeen
 from recollect.core.query import Filter
 from recollect.core.records import Memory
-from recollect.core.scope import OPEN, TRUST, Scope, Source, Status
+from recollect.core.scope import OPEN, Scope, Source, Status
 from recollect.core.text import counted, fingerprint, words
 from recollect.observer import policy
 from recollect.observer.context import ACTOR, ObserverContext
@@ -120,7 +120,7 @@ def filter_by_frequency(found: Sequence[Hunch], learned: Learned) -> list[Hunch]
         needed = one.needed
         if len(_sessions(one.clean)) >= needed:
             kept.append(replace(one, evidence=one.clean))
-        elif len(_sessions(one.evidence)) >= (needed if not one.clean else policy.SHOWN_AFTER_TIMES * needed):
+        elif len(_sessions(one.evidence)) >= (needed if not one.clean else policy.TAINTED_TIMES * needed):
             kept.append(one)  # with some untainted ones it waits longer: it may yet be told without taint
         else:
             learned.left_out["seen in too few sessions"] += 1
@@ -135,7 +135,7 @@ def score_hunches(found: Sequence[Hunch], *, errs: dict[str, float | None]) -> l
         worth = policy.worth(one.signal, sessions=sessions, false_positives=errs.get(one.signal))
         if worth < policy.MIN_WORTH:
             continue
-        confidence = discount_tainted(_confidence(one, sessions), one)
+        confidence = discount_tainted(_confidence(one), one)
         held = worth * (policy.HELD_PART + policy.STRENGTH_PART * min(1.0, one.strength))
         proposals.append((not one.spoken, -held, one.key, Proposal(one, round(confidence, 3))))
     return [proposal for *_, proposal in sorted(proposals, key=lambda ranked: ranked[:3])]
@@ -146,18 +146,15 @@ def discount_tainted(confidence: float, one: Hunch) -> float:
     return confidence * policy.TAINTED_FACTOR if one.taint else confidence
 
 
-def _confidence(one: Hunch, sessions: int) -> float:
-    if one.spoken:
-        return policy.SPOKEN_CONFIDENCE
-    often = min(1.0, sessions / (policy.SHOWN_AFTER_TIMES * one.needed))
-    held = policy.HELD_PART + policy.STRENGTH_PART * min(1.0, one.strength)
-    sure = (
-        policy.GRADES[one.signal].score
-        * (policy.FIRM_PART + policy.OFTEN_PART * often)
-        * held
-        * TRUST[Source.OBSERVER_INFERRED]
-    )
-    return min(1.0, sure + (policy.BORNE_OUT_BONUS if one.borne_out else 0.0))
+def _confidence(one: Hunch) -> float:
+    """How often it held, with doubt; of what a person said, a guess that it holds beyond the day."""
+    return policy.SPOKEN_CONFIDENCE if one.spoken else min(1.0, one.strength)
+
+
+def is_shown(one: Hunch, *, sessions: int, confidence: float) -> bool:
+    """Is a local fact in our words, which enough sessions bore out, shown before anybody reviewed it?"""
+    enough = sessions >= policy.SHOWN_SESSIONS and confidence >= policy.SHOWN_CONFIDENCE
+    return enough and one.is_composed
 
 
 def _limit_to_session(
@@ -203,24 +200,29 @@ class Compared:
 
 def compare_with_known(hunches: Sequence[Hunch], context: ObserverContext) -> list[Compared]:
     """Each hunch with what is known of it."""
-    promoted = context.observed.promoted([hunch.key for hunch in hunches])
+    promoted = context.observed.promoted([key for hunch in hunches for key in hunch.keys])
     buried = context.reader.buried([hunch.text for hunch in hunches])
     known = {one.id: one for one in context.reader.get_many([one.memory for one in promoted.values()]).memories}
     weighed = []
     for hunch in hunches:
-        before = promoted.get(hunch.key)
+        before = [known.get(MemoryId(promoted[key].memory)) for key in hunch.keys if key in promoted]
         if hunch.text in buried:
             weighed.append(Compared(hunch, closed=True))
-        elif before is not None:
-            there = known.get(MemoryId(before.memory))
-            weighed.append(Compared(hunch, closed=True) if there is None else _again(hunch, there))
+        elif before:
+            weighed.append(_again(hunch, before))
         else:
             weighed.append(Compared(hunch, _said_before(hunch, context)))
     return weighed
 
 
-def _again(hunch: Hunch, there: Memory) -> Compared:
-    return Compared(hunch, there.id, closed=there.status not in OPEN)
+def _again(hunch: Hunch, before: Sequence[Memory | None]) -> Compared:
+    """A hunch of which something is told already. Where any of that was rejected or forgotten, it is not said again;
+    what a larger finding took in does not count."""
+    told = [one for one in before if one is None or one.status is not Status.SUPERSEDED]
+    there = [one for one in told if one is not None and one.status in OPEN]
+    if not there or len(there) < len(told):
+        return Compared(hunch, closed=True)
+    return Compared(hunch, there[0].id)
 
 
 def _said_before(hunch: Hunch, context: ObserverContext) -> MemoryId | None:
@@ -303,11 +305,12 @@ def write_learned(
     with context.writer.transaction():
         if not context.observed.put(seen):
             return Written(put=False)
-        taken = context.observed.promoted(drafts)
+        taken = context.observed.promoted([key for one in proposals for key in one.hunch.keys])
         added = [
             kept
             for one in proposals
-            if one.hunch.key not in taken and (kept := _add_memory(one.hunch, drafts[one.hunch.key], seen, context))
+            if taken.keys().isdisjoint(one.hunch.keys)
+            and (kept := _add_memory(one.hunch, drafts[one.hunch.key], seen, context))
         ]
         reinforced = [kept for one in known if (kept := _reinforce(one, seen, context))]
     return Written(True, tuple(added), tuple(reinforced))
@@ -318,7 +321,7 @@ def _add_memory(hunch: Hunch, draft: Draft, seen: Contribution, context: Observe
         receipt = context.writer.remember([draft], actor=ACTOR)[0]
     except Tombstoned:
         return None  # somebody rejected these words between reading and writing
-    _note_promotion(hunch, receipt.id, seen, context)
+    note_promotion(hunch, receipt.id, seen.session.id, context)
     return Kept(receipt.memory, draft.why)
 
 
@@ -328,14 +331,13 @@ def _reinforce(one: Compared, seen: Contribution, context: ObserverContext) -> K
         return None
     memory = context.reader.get(one.known)
     clean = list(dict.fromkeys(each.session for each in one.hunch.clean))
-    if one.hunch.key not in context.observed.promoted([one.hunch.key]):
-        _note_promotion(one.hunch, one.known, seen, context)
-    needed = memory.attributes.get("needed", policy.GRADES[one.hunch.signal].sessions)
+    note_promotion(one.hunch, one.known, seen.session.id, context)
+    confidence = round(_confidence(one.hunch), 3)
     sessions = len({*memory.provenance, *clean})
     if memory.attributes.get(SPOKEN):
         enough = one.hunch.spoken and sessions >= policy.SAID_IN_SESSIONS  # only who said it can settle it
     else:
-        enough = sessions >= max(3, policy.SHOWN_AFTER_TIMES * int(needed))
+        enough = is_shown(one.hunch, sessions=sessions, confidence=confidence)
     better = _better_wording(one.hunch, memory)
     done = context.writer.witness(
         one.known,
@@ -346,44 +348,73 @@ def _reinforce(one: Compared, seen: Contribution, context: ObserverContext) -> K
             **({COMPOSED: one.hunch.is_composed} if better else {}),
         },
         content=better,
+        files=one.hunch.files if better else None,
+        confidence=None if one.hunch.spoken else confidence,
         active=enough and not memory.attributes.get(TAINTED, False),
         actor=ACTOR,
     )
-    return None if done is None else Kept(done, _describe_evidence(one.hunch))
+    if done is None:
+        return None
+    if better:
+        _take_in_parts(one.hunch, done, context)
+    return Kept(done, _describe_evidence(one.hunch))
+
+
+def _take_in_parts(hunch: Hunch, told: Memory, context: ObserverContext) -> None:
+    """Memories of smaller findings that one memory now tells together are closed in its favour, unless a person has
+    looked at them."""
+    for one in {MemoryId(noted.memory) for noted in context.observed.promoted(hunch.keys).values()} - {told.id}:
+        part = context.reader.get(one)
+        if part.status in OPEN and _is_untouched(part) and set(part.files) <= set(hunch.files):
+            context.writer.supersede(
+                one, by=told, until=context.writer.now(), confidence=part.confidence, why="told in one", actor=ACTOR
+            )
+
+
+def _is_untouched(memory: Memory) -> bool:
+    """Is it ours, in the words we gave it, and has nobody decided about it?"""
+    ours = memory.source is Source.OBSERVER_INFERRED and memory.needs_review
+    return ours and memory.attributes.get("told") == memory.fingerprint
 
 
 def _better_wording(hunch: Hunch, memory: Memory) -> str | None:
     """The sentence as more sessions tell it, for a memory of ours that nobody has touched and no model has worded."""
     told = memory.attributes.get("told")
-    ours = memory.source is Source.OBSERVER_INFERRED and memory.needs_review and told == memory.fingerprint
-    return hunch.text if ours and not hunch.taint and fingerprint(hunch.text) != told else None
+    ours = _is_untouched(memory)
+    whole = set(memory.files) <= set(hunch.files)  # a session that touched a part of a group tells less than is known
+    return hunch.text if ours and whole and not hunch.taint and fingerprint(hunch.text) != told else None
 
 
-def _note_promotion(hunch: Hunch, memory: MemoryId, seen: Contribution, context: ObserverContext) -> None:
+def note_promotion(hunch: Hunch, memory: MemoryId, session: str, context: ObserverContext) -> None:
+    """Write down that a finding, and every smaller one it holds, is told by a memory. What was noted before stays."""
     at = context.writer.now().timestamp()
-    noted = Promotion(key=hunch.key, memory=memory, session=seen.session.id, at=at)
-    context.observed.note_promotions([noted])
+    noted = context.observed.promoted(hunch.keys)
+    fresh = [Promotion(key=key, memory=memory, session=session, at=at) for key in hunch.keys if key not in noted]
+    context.observed.note_promotions(fresh)
 
 
 def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
     """The draft of a hunch that a session completed. What a person said is theirs, unless words of it came from
-    outside; where their words leave doubt that it holds beyond the day, it waits to be confirmed."""
+    outside; where their words leave doubt that it holds beyond the day, it waits to be confirmed. A local fact that
+    enough sessions bore out is shown at once, and can be reviewed."""
     hunch, started = one.hunch, session.started
     is_theirs = hunch.spoken and not hunch.taint
     settled = is_theirs and hunch.is_sure
+    sessions = tuple(dict.fromkeys(each.session for each in hunch.evidence))
+    shown = settled or is_shown(hunch, sessions=len(sessions), confidence=one.confidence)
     return Draft(
         hunch.text,
         kind=hunch.kind,
         confidence=one.confidence,
         source=Source.USER_TAUGHT if is_theirs else Source.OBSERVER_INFERRED,
-        status=Status.ACTIVE if settled else Status.CANDIDATE,
+        status=Status.ACTIVE if shown else Status.CANDIDATE,
         scope=Scope.MODULE if hunch.files else Scope.GLOBAL,
         tags=(signal_tag(hunch.signal),),
         files=hunch.files,
         modules=tuple(dict.fromkeys(module_of(path) for path in hunch.files)),
         event_at=None if started is None else datetime.fromtimestamp(started, UTC),
         session=session.id,
-        provenance=tuple(dict.fromkeys(each.session for each in hunch.evidence)),
+        provenance=sessions,
         needs_review=not settled,
         payload=hunch.payload,
         attributes={
@@ -393,7 +424,6 @@ def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
             SPOKEN: is_theirs,
             COMPOSED: hunch.is_composed,
             **({"taint": hunch.taint} if hunch.taint else {}),
-            "needed": hunch.needed,
             "told": fingerprint(hunch.text),
             "trigger": dict(hunch.trigger),
         },

@@ -82,11 +82,14 @@ def witnessed(
     attributes: Mapping[str, Any],
     active: bool,
     content: str | None = None,
+    files: Sequence[str] | None = None,
+    confidence: float | None = None,
 ) -> Memory | None:
     """Further sessions bear a memory out. Nothing when none of them is new, or it is no longer open.
 
-    Each new session adds a little confidence to what gains by use. `active` shows such a candidate from now on; that
-    never un-shows anything. `content` tells it better, as long as nobody has looked at it.
+    What gains by use is as sure as `confidence` says, where the caller counted how often it held; otherwise each new
+    session adds a little. `active` shows such a candidate from now on; that never un-shows anything. `content` and
+    `files` tell it better, as long as nobody has looked at it.
     """
     from recollect.privacy.values import redact_name, redact_value  # counting accesses does without
 
@@ -99,15 +102,17 @@ def witnessed(
             return None
         gains = gains_by_use(memory) and memory.source is Source.OBSERVER_INFERRED
         settled = active and memory.status is Status.CANDIDATE and (gains or _is_heard(memory))
-        gained = max(memory.confidence, min(CAP, memory.confidence + GAIN * len(new)))
+        added = max(memory.confidence, min(CAP, memory.confidence + GAIN * len(new)))
+        gained = added if confidence is None else min(CAP, confidence)
         if is_persons(memory):
-            attributes, content = {}, None
+            attributes, content, files = {}, None, None
         seen = memory.having(
             provenance=(*memory.provenance, *new)[-_WITNESSES:],
             confidence=gained if gains else memory.confidence,
             attributes={**memory.attributes, **attributes},
             content=content or memory.content,
             fingerprint=fingerprint(content) if content else memory.fingerprint,
+            files=tuple(map(redact_name, files)) if files is not None else memory.files,
             status=Status.ACTIVE if settled else memory.status,
             needs_review=memory.needs_review and not (settled and _is_heard(memory)),
             updated_at=hand.at,

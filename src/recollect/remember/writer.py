@@ -245,14 +245,25 @@ class Writer:
         attributes: Mapping[str, Any],
         active: bool,
         content: str | None = None,
+        files: Sequence[str] | None = None,
+        confidence: float | None = None,
         actor: str | None = None,
     ) -> Memory | None:
         """Further sessions support a memory. Nothing when none of them is new, or it is no longer open."""
         from recollect.remember.reinforce import witnessed
 
         store, found = self._stores.find(id)
-        act = self.act(actor=actor)
-        return witnessed(store, found, act, sessions=sessions, attributes=attributes, active=active, content=content)
+        return witnessed(
+            store,
+            found,
+            self.act(actor=actor),
+            sessions=sessions,
+            attributes=attributes,
+            active=active,
+            content=content,
+            files=files,
+            confidence=confidence,
+        )
 
     def cite(self, id: str, sources: Sequence[MemoryId], *, session: str | None, actor: str | None = None) -> None:
         """A memory was said again: it gains its new sources and is as fresh as its last saying."""

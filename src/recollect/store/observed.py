@@ -220,17 +220,6 @@ class Observed(Patterns):
         rows = self._engine.rows(self._SIGHTINGS, asked)
         return [(session, _SIGNALS.value(tuple(row))) for session, *row in rows]
 
-    _HAVING = """
-        select subject, count(*) from observed_signals
-         where project = :project and name = :name and subject = any(:subjects)
-         group by subject
-    """
-
-    def sessions_with(self, name: str, subjects: Iterable[str]) -> dict[str, int]:
-        """In how many sessions a signal was seen about each of some subjects; those about none are left out."""
-        asked = {"project": self._project, "name": name, "subjects": sorted(set(subjects))}
-        return dict(self._engine.rows(self._HAVING, asked))
-
     _NAMED_SIGNALS = f"""
         select s.session, {", ".join(f"s.{name}" for name in _SIGNALS.columns.split(", "))} from observed_signals s
           join observed_sessions o on o.project = s.project and o.id = s.session
@@ -331,6 +320,23 @@ class Observed(Patterns):
         asked = {"project": self._project, "path": path, "folder": f"{path}/", "length": len(path) + 1}
         return self._engine.row(self._CHANGED, asked) is not None
 
+    _CHANGING = """
+        select count(distinct session) from observed_files
+         where project = :project and edits > 0 and session <> :besides
+    """
+
+    def changing_sessions(self, *, besides: str) -> int:
+        """How many sessions changed any file, one left out."""
+        row = self._engine.row(self._CHANGING, {"project": self._project, "besides": besides})
+        return int(row[0]) if row else 0
+
+    _BEGAN = "select id, started from observed_sessions where project = :project order by coalesce(started, 0), id"
+
+    def began(self) -> dict[str, float | None]:
+        """When each session began, where that is known, the one that began first leading."""
+        rows = self._engine.rows(self._BEGAN, {"project": self._project})
+        return {id: None if at is None else at / 1000 for id, at in rows}
+
     _OUTSIDE = "select id, outside, taint from observed_sessions where project = :project and outside is not null"
 
     def outside(self) -> dict[str, tuple[int, str]]:
@@ -349,19 +355,6 @@ class Observed(Patterns):
         for session, *row in rows:
             grouped[session].append(_FEATURES.value(tuple(row)))
         return [tuple(grouped[session]) for session in sessions]
-
-    _ROUNDS = f"""
-        select session, {_SEQUENCES.columns} from observed_sequences
-         where project = :project and session = any(:sessions) order by number
-    """
-
-    def rounds(self, sessions: Iterable[str]) -> dict[str, tuple[SequenceSeen, ...]]:
-        """The orders of tools that some sessions repeated."""
-        rows = self._engine.rows(self._ROUNDS, {"project": self._project, "sessions": sorted(set(sessions))})
-        found: dict[str, list[SequenceSeen]] = {}
-        for session, *row in rows:
-            found.setdefault(session, []).append(_SEQUENCES.value(tuple(row)))
-        return {session: tuple(held) for session, held in found.items()}
 
     _SHARING = """
         select o.id from observed_pairs t join observed_sessions o on o.project = t.project and o.id = t.session

@@ -1,344 +1,194 @@
-"""Rules about files and ways of working: what is changed together, needed first, read in vain or redone; where things
-are found, in which order tests run, which rounds repeat, what costs much.
+"""Rules about files: which are changed together, and which work in a folder needs from elsewhere.
+
+Both are counted in sessions, with doubt, and held against chance: a file that most sessions change or read goes with
+everything. Several sessions of one day are often one piece of work, so what holds must have held on two days.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from recollect.core.kinds import Kind
-from recollect.core.lazy import Lazy
-from recollect.core.observed import Contribution, FileSeen
+from recollect.core.observed import Contribution
 from recollect.observer import policy
 from recollect.observer.history import History
-from recollect.observer.hunch import Hunch, code, list_code, recurring_hunch
-from recollect.observer.tool_calls import is_shell
+from recollect.observer.hunch import Evidence, Hunch, code, list_code
+from recollect.observer.rules.places import folder, is_ledger, is_noise, is_passing_place, names_a_test
 
-_TESTING = Lazy(r"(?:[._-](?:test|tests|spec|e2e)\b)|(?:\btest_)|(?:/(?:tests?|__tests__|spec)/)")
-_HABIT = Lazy(
-    r"(?:^|/)(?:CHANGELOG|README|CLAUDE|AGENTS|LICENSE|TODO)[^/]*$|(?:^|/)(?:docs?|plans)/|\.lock$|\.gitignore$"
-)
-_PARTNERS = 3  # files named with another
+_GROUP = 6  # files of one group that are named
+_PARTNERS = 3  # files named that a change of another needs
+_USUAL = 12  # files of elsewhere that a folder needs, kept in one memory
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Two files that are changed together: in which sessions, and how often a change of each came with the other."""
+
+    one: str
+    other: str
+    sessions: tuple[str, ...]
+    with_one: float
+    with_other: float
+
+    @property
+    def subject(self) -> str:
+        return f"{self.one} + {self.other}"
+
+    @property
+    def is_mutual(self) -> bool:
+        return min(self.with_one, self.with_other) >= policy.TIED_SHARE
+
+    @property
+    def leader(self) -> str:
+        """The file whose change calls for the other's."""
+        return self.one if self.with_one >= self.with_other else self.other
+
+    @property
+    def follower(self) -> str:
+        return self.other if self.leader == self.one else self.one
 
 
 def changed_together(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Two files of which one is rarely changed without the other, where the names do not say so already."""
-    pairs = {
-        pair: ids for pair, ids in past.changed_together().items() if len(ids) >= policy.GRADES["co_access"].sessions
-    }
-    counts = past.counts({path for pair in pairs for path in pair})
-    for (one, other), ids in sorted(pairs.items()):
-        if _obvious(one, other):
-            continue
-        with_one, with_other = (len(ids) / (counts[path].edited + policy.DOUBT_OCCASIONS) for path in (one, other))
-        if max(with_one, with_other) < policy.TIED_SHARE:
-            continue
-        if min(with_one, with_other) >= policy.TIED_SHARE:
-            text = f"{code(one)} and {code(other)} are {_mostly(min(with_one, with_other))} changed together."
-        else:
-            first, then = (one, other) if with_one > with_other else (other, one)
-            text = f"A change of {code(first)} {_mostly(max(with_one, with_other))} needs one of {code(then)} too."
-        yield Hunch(
-            signal="co_access",
-            subject=f"{one} + {other}",
-            kind=Kind.CAUSAL_DEPENDENCY,
-            text=text,
-            evidence=tuple(past.evidence(id) for id in ids),
-            files=(one, other),
-            strength=max(with_one, with_other),
-            trigger={"files": [one, other]},
+    """Files of which one is rarely changed without the others, where the names do not say so already. Files that all
+    go with each other are one finding, and so is everything that a change of one file calls for."""
+    ties = _find_ties(past)
+    for group in _find_groups([tie for tie in ties if tie.is_mutual]):
+        files = sorted({path for tie in group for path in (tie.one, tie.other)})
+        share = min(min(tie.with_one, tie.with_other) for tie in group)
+        others = "the other" if len(files) == 2 else "the others"
+        text = (
+            f"{list_code(files, most=_GROUP)} change together: when you change one, check {others}, "
+            f"as {_mostly(share)} that changed one changed {others} too."
         )
+        yield _tied_hunch(text, files, group, share, past)
+    led: dict[str, list[Tie]] = {}
+    for tie in ties:
+        if not tie.is_mutual:
+            led.setdefault(tie.leader, []).append(tie)
+    for leader, some in sorted(led.items()):
+        some = sorted(some, key=lambda tie: (-len(tie.sessions), folder(tie.follower) == folder(leader), tie.subject))
+        some = some[:_PARTNERS]
+        share = min(max(tie.with_one, tie.with_other) for tie in some)
+        followers = [tie.follower for tie in some]
+        text = (
+            f"When you change {code(leader)}, check {list_code(followers)} too: {_mostly(share)} that changed the "
+            f"first changed {'that one' if len(followers) == 1 else 'those'} with it."
+        )
+        yield _tied_hunch(text, [leader, *followers], some, share, past)
+
+
+def _find_ties(past: History) -> list[Tie]:
+    pairs = {
+        pair: ids
+        for pair, ids in past.changed_together().items()
+        if len(ids) >= policy.GRADES["co_access"].sessions and not is_noise(*pair)
+    }
+    if not pairs:
+        return []
+    counts = past.counts({path for pair in pairs for path in pair})
+    every = past.changing_sessions()
+    days = past.days({id for ids in pairs.values() for id in ids})
+    ties = []
+    for (one, other), ids in sorted(pairs.items()):
+        with_one, with_other = (len(ids) / (counts[path].edited + policy.DOUBT_OCCASIONS) for path in (one, other))
+        lift = len(ids) * every / (counts[one].edited * counts[other].edited)
+        if (
+            max(with_one, with_other) >= policy.TIED_SHARE
+            and lift >= policy.CHANCE_RATIO
+            and len({days[id] for id in ids}) >= policy.DIFFERENT_DAYS
+        ):
+            ties.append(Tie(one, other, ids, with_one, with_other))
+    return ties
+
+
+def _find_groups(ties: Sequence[Tie]) -> list[list[Tie]]:
+    """Files that are all tied to each other, the largest groups first; each tie stands in one group."""
+    tied = {frozenset((tie.one, tie.other)): tie for tie in ties}
+    left = dict(sorted(tied.items(), key=lambda item: (-len(item[1].sessions), item[1].subject)))
+    groups = []
+    while left:
+        first = next(iter(left.values()))
+        files = [first.one, first.other]
+        for path in sorted({path for pair in left for path in pair}):
+            if path not in files and len(files) < _GROUP and all(frozenset((path, known)) in tied for known in files):
+                files.append(path)
+        inside = [pair for pair in tied if pair <= set(files)]
+        groups.append([tied[pair] for pair in inside])
+        left = {pair: tie for pair, tie in left.items() if pair not in inside}
+    return groups
+
+
+def _tied_hunch(text: str, files: Sequence[str], ties: Sequence[Tie], share: float, past: History) -> Hunch:
+    sessions = dict.fromkeys(id for tie in ties for id in tie.sessions)
+    return Hunch(
+        signal="co_access",
+        subject=" + ".join(sorted(files)),
+        parts=tuple(tie.subject for tie in ties) if len(files) > 2 else (),
+        kind=Kind.CAUSAL_DEPENDENCY,
+        text=text,
+        evidence=tuple(past.evidence(id) for id in past.in_order(sessions)),
+        files=tuple(files),
+        strength=share,
+        trigger={"files": list(files)},
+    )
 
 
 def prefetched(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Files that work in a folder nearly always needs."""
-    worked = Counter(file.module for file in seen.files if file.edits)
-    for module in sorted(worked):
+    """Files of elsewhere that work in a folder nearly always needs, far more often than other work does."""
+    for module in sorted({file.module for file in seen.files if file.edits}):
         ids = past.sessions_in(module)
-        if len(ids) < policy.MIN_MODULE_SESSIONS or module == "./":
+        if len(ids) < policy.MIN_MODULE_SESSIONS or module == "./" or is_passing_place(module):
             continue
-        share = {
-            path: held for path, held in past.used_in(ids, share=policy.OFTEN_SHARE).items() if not _HABIT.search(path)
-        }
-        always = sorted(
-            (path for path in share if share[path] > policy.ALWAYS_SHARE), key=lambda path: (-share[path], path)
-        )
-        often = sorted(
-            (path for path in share if policy.OFTEN_SHARE < share[path] <= policy.ALWAYS_SHARE),
-            key=lambda path: (-share[path], path),
-        )
-        if not always or (len(always) == 1 and all(path.startswith(module) for path in (*always, *often))):
-            continue  # that a folder's work needs the folder's main file goes without saying
-        more = f", often {list_code(often)} too" if often else ""
-        them = "them" if len(always) + len(often) > 1 else "it"
-        yield Hunch(
-            signal="file_access",
-            subject=f"module {module}",
-            kind=Kind.PREFETCH_PATTERN,
-            text=f"Work in {code(module)} nearly always needs {list_code(always)}{more}: read {them} first.",
-            evidence=tuple(past.evidence(id) for id in ids),
-            files=(*always, *often)[:12],
-            strength=max(share.values()),
-            trigger={"files": [module]},
-            payload={
-                "module_trigger": module,
-                "always": always[:12],
-                "frequently": often[:12],
-                "session_count": len(ids),
-            },
-        )
-
-
-def hard_to_read(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Files that several sessions read again and again without changing them."""
-    for path, occurrences in past.signals("file_access", hunch="hard to read").items():
-        hard = [(id, one) for id, one in occurrences if one.hunch == "hard to read"]
-        if not hard or hard[-1][0] != seen.session.id or _HABIT.search(path):
+        if len(set(past.days(ids).values())) < policy.DIFFERENT_DAYS:
             continue
-        text = (
-            f"{code(path)} takes several readings: agents come back to it again and again without changing it. "
-            "Search it for the name you need."
-        )
-        yield recurring_hunch("file_access", f"hard {path}", Kind.MODULE_INSIGHT, text, hard, (path,))
+        share = past.used_in(ids, share=policy.OFTEN_SHARE)
+        used = {path: count.sessions for path, count in past.counts(share).items()}
+        telling = find_telling(share, module, used=used, every=past.every_session())
+        ranked = sorted(telling, key=lambda path: (-share[path], path))
+        always = [path for path in ranked if share[path] > policy.ALWAYS_SHARE]
+        often = [path for path in ranked if share[path] <= policy.ALWAYS_SHARE]
+        if always:
+            yield prefetch_hunch(module, always, often, share, tuple(past.evidence(id) for id in ids))
 
 
-def wrong_places(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Files that are opened first and left at once, and where the work went instead."""
-    found = past.signals("read_abandon")
-    counts = past.counts(found)
-    for path, occurrences in found.items():
-        share = len(occurrences) / max(1, counts[path].sessions)
-        if share < policy.USUAL_SHARE or len(occurrences) < policy.GRADES["read_abandon"].sessions:
-            continue
-        files = past.files_of(id for id, _ in occurrences)
-        went = [one for one in _edited_in(files.values()) if one != path and not _TESTING.search(one)]
-        if not went:
-            continue
-        text = (
-            f"{code(path)} looks like the place to start and usually is not: the work was in {list_code(went, most=2)}."
-        )
-        yield recurring_hunch("read_abandon", path, Kind.GOTCHA, text, occurrences, (path, *went[:2]), strength=share)
+def find_telling(share: Mapping[str, float], module: str, *, used: Mapping[str, int], every: int) -> list[str]:
+    """Of the files that a folder's work uses, those of elsewhere that other work uses far less; `used` is in how many
+    of `every` session each was."""
+    return [
+        path
+        for path, held in share.items()
+        if not path.startswith(module)
+        and not is_ledger(path)
+        and not is_passing_place(path)
+        and not names_a_test(path)
+        and held * every / max(1, used.get(path, 0)) >= policy.CHANCE_RATIO
+    ]
 
 
-def redone(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Files whose first change is usually redone: something was unread, a change elsewhere or a check was missing."""
-    found = past.signals("backtrack")
-    counts = past.counts(found)
-    for path, occurrences in found.items():
-        for cause in ("cascading change", "missing context", "wrong assumption"):
-            same = [(id, one) for id, one in occurrences if one.hunch == cause]
-            if not same or same[-1][0] != seen.session.id or len(same) < policy.GRADES["backtrack"].sessions:
-                continue
-            share = len(same) / max(1, counts[path].edited)
-            others = _common([one.paths for _, one in same], but=path)
-            text = _describe_redone(path, cause, others, share, len(same))
-            if text:
-                yield recurring_hunch(
-                    "backtrack", f"{cause} {path}", Kind.GOTCHA, text, same, (path, *others), strength=share
-                )
-
-
-def _describe_redone(path: str, cause: str, others: Sequence[str], share: float, sessions: int) -> str:
-    others = [other for other in others if not _obvious(path, other)]
-    if cause == "cascading change" and others:
-        return f"A change of {code(path)} pulls {list_code(others, most=2)} along: change them in one go."
-    if cause == "missing context" and others:
-        return f"Read {list_code(others, most=2)} before changing {code(path)}: changes made without it were redone."
-    if cause == "wrong assumption" and share >= policy.USUAL_SHARE and sessions > policy.GRADES["backtrack"].sessions:
-        return f"First changes of {code(path)} usually fail and are redone: change little and check after each change."
-    return ""
-
-
-def settings(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Configuration files and what is changed with them."""
-    for path, occurrences in past.signals("config_touch").items():
-        others = [one for one in _common([one.paths for _, one in occurrences], but=path) if not _HABIT.search(one)]
-        if others:
-            named = list_code(others, most=2)
-            text = f"{code(path)} and {named} are changed together: check one when you change the other."
-            yield recurring_hunch("config_touch", path, Kind.CAUSAL_DEPENDENCY, text, occurrences, (path, *others[:2]))
-
-
-def contested(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Files that something else changes while an agent works on them."""
-    for path, occurrences in past.signals("parallel_conflict").items():
-        newest = occurrences[-1][1]
-        if not newest.paths:
-            continue
-        who = (
-            "several agents change it at once"
-            if newest.hunch.startswith("edited by")
-            else "a formatter, a hook or a person changes it meanwhile"
-        )
-        text = f"{code(path)} changes under the agent's hands ({who}): read it again right before every change."
-        yield recurring_hunch("parallel_conflict", path, Kind.GOTCHA, text, occurrences, (path,))
-
-
-def chains(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Files that can only be followed through others."""
-    for ends, occurrences in past.signals("import_chase").items():
-        chain = occurrences[-1][1].paths
-        if len(chain) >= policy.CHAIN_FILES:
-            text = f"To follow {code(chain[0])} you need {list_code(chain[1:])}: it leads there through its imports."
-            yield recurring_hunch("import_chase", ends, Kind.CAUSAL_DEPENDENCY, text, occurrences, tuple(chain))
-
-
-def _common(lists: Sequence[Sequence[str]], *, but: str) -> list[str]:
-    """What at least two of some lists share, the most frequent first."""
-    times = Counter(item for one in lists for item in dict.fromkeys(one) if item != but)
-    shared = [item for item, count in times.items() if count >= 2]
-    return sorted(shared, key=lambda item: (-times[item], item))[:_PARTNERS]
-
-
-def _edited_in(sessions: Iterable[Sequence[FileSeen]]) -> list[str]:
-    return _common([[file.path for file in files if file.edits] for files in sessions], but="")
-
-
-def _obvious(one: str, other: str) -> bool:
-    """A file and its test, or files that every change touches: nobody needs to be told."""
-    if _HABIT.search(one) or _HABIT.search(other):
-        return True
-    if _TESTING.search(one) and _TESTING.search(other):
-        return True
-    mine, theirs = _stem(one), _stem(other)
-    if _TESTING.search(one) or _TESTING.search(other):
-        return mine.startswith(theirs) or theirs.startswith(mine)
-    return mine == theirs
+def prefetch_hunch(
+    module: str, always: Sequence[str], often: Sequence[str], share: Mapping[str, float], evidence: tuple[Evidence, ...]
+) -> Hunch:
+    """That work in a folder needs some files always and others often."""
+    more = f", often {list_code(often)} too" if often else ""
+    them = "them" if len(always) + len(often) > 1 else "it"
+    return Hunch(
+        signal="file_access",
+        subject=f"module {module}",
+        kind=Kind.PREFETCH_PATTERN,
+        text=f"Work in {code(module)} nearly always needs {list_code(always)}{more}: read {them} first.",
+        evidence=evidence,
+        files=(*always, *often)[:_USUAL],
+        strength=min(share[path] for path in always),
+        trigger={"files": [module]},
+        payload={
+            "module_trigger": module,
+            "always": list(always[:_USUAL]),
+            "frequently": list(often[:_USUAL]),
+            "session_count": len(evidence),
+        },
+    )
 
 
 def _mostly(share: float) -> str:
-    return "nearly always" if share >= policy.ALWAYS_SHARE else "usually"
-
-
-def _stem(path: str) -> str:
-    base = path.rsplit("/", 1)[-1].split(".", 1)[0].casefold()
-    for mark in ("_test", "-test", "test_", "_spec", "_tests"):
-        base = base.replace(mark, "")
-    return base
-
-
-# --- ways of working -----------------------------------------------------------------------------------------------
-
-
-_ARROW = " → "
-_VENDORED = Lazy(r"(?:^|/)(?:node_modules|vendor|dist|build|target|\.venv|site-packages)/")
-_RUN = "run "
-_NAME = Lazy(r"^[\w.:-]{6,80}$")  # a searched pattern that is one name
-
-
-def searched_for(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """What is searched for again and again, and where it was found."""
-    for pattern, occurrences in past.signals("repeated_grep").items():
-        if not _NAME.search(pattern):
-            continue
-        places = Counter(path for _, one in occurrences for path in dict.fromkeys(one.paths))
-        best = [path for path, times in places.most_common(3) if times == max(places.values())]
-        if best:
-            text = f"Looking for {code(pattern)}? It is in {list_code(best, most=2)}."
-            yield recurring_hunch("repeated_grep", pattern, Kind.MODULE_INSIGHT, text, occurrences, tuple(best))
-
-
-def order_of_tests(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """The order in which test commands are run, where one order clearly prevails."""
-    found = past.signals("test_order")
-    reverse = past.sessions_with("test_order", [_ARROW.join(reversed(order.split(_ARROW, 1))) for order in found])
-    for order, occurrences in found.items():
-        first, _, then = order.partition(_ARROW)
-        if (
-            len(occurrences) < policy.PREVAILING_RATIO * reverse.get(f"{then}{_ARROW}{first}", 0)
-            or _is_path(then)
-            or _is_path(first)
-        ):
-            continue
-        text = f"Tests are run in this order here: {code(first)} first, {code(then)} after it."
-        yield recurring_hunch("test_order", order, Kind.TASK_CALIBRATION, text, occurrences)
-
-
-def recipes(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Rounds of commands that sessions repeat."""
-    for order, occurrences in past.signals("tool_sequence").items():
-        parts = _from_the_start(order.split(_ARROW))
-        ran = list(dict.fromkeys(part.removeprefix(_RUN) for part in parts if part.startswith(_RUN) and part != _RUN))
-        if len(ran) < 2:
-            continue
-        steps = [f"run {part.removeprefix(_RUN)}" if part.startswith(_RUN) else part for part in parts]
-        text = f"The usual round here: {', then '.join(_describe_step(part) for part in parts)}."
-        payload = {"task_pattern": ran[0], "steps": steps, "success_count": len(occurrences)}
-        yield recurring_hunch(
-            "tool_sequence", _ARROW.join(parts), Kind.WORKFLOW_RECIPE, text, occurrences, payload=payload
-        )
-
-
-def overruns(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Plans that take more steps than expected, over all sessions that had one."""
-    occurrences = past.every("step_overrun")
-    if not any(id == seen.session.id for id, _ in occurrences):
-        return
-    planned = [int(one.subject.split(" ", 1)[0]) for _, one in occurrences]
-    taken = [
-        one.measure * number * policy.STEPS_PER_PLANNED_ITEM
-        for number, (_, one) in zip(planned, occurrences, strict=True)
-    ]
-    each = sum(taken) / max(1, sum(planned))
-    text = f"A planned item takes about {max(5, round(each / 5) * 5)} steps here: expect that, or plan smaller ones."
-    payload = {
-        "module": "./",
-        "average_actual_steps": round(sum(taken) / len(taken), 1),
-        "average_planned_steps": round(sum(planned) * policy.STEPS_PER_PLANNED_ITEM / len(planned), 1),
-        "ratio": round(each / policy.STEPS_PER_PLANNED_ITEM, 2),
-        "samples": len(occurrences),
-    }
-    yield recurring_hunch("step_overrun", "plans", Kind.TASK_CALIBRATION, text, occurrences, payload=payload)
-
-
-def fruitless(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Listings of which nothing is ever opened."""
-    for pattern, occurrences in past.signals("glob_ignore").items():
-        offered = [path for _, one in occurrences for path in one.paths]
-        vendored = sum(bool(_VENDORED.search(path)) for path in offered) > len(offered) / 2
-        if not vendored and len(set(offered)) < policy.WIDE_LISTING_FILES:
-            continue
-        why = "it finds mostly files of other people's packages" if vendored else "nothing it finds is opened"
-        text = f"Listing {code(pattern)} leads nowhere: {why}. Search for a name instead."
-        yield recurring_hunch("glob_ignore", pattern, Kind.GOTCHA, text, occurrences)
-
-
-def large(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """What fills the context at one stroke."""
-    for what, occurrences in past.signals("context_token_spike").items():
-        paths = occurrences[-1][1].paths
-        tokens = max(one.measure for _, one in occurrences)
-        size = f"about {round(tokens / 1000)},000 tokens"
-        if paths:
-            text = f"{code(paths[0])} is large ({size}): read the part you need, not the whole file."
-        elif not is_shell(what.partition(" ")[0]) or " " not in what:
-            continue
-        else:
-            text = f"{code(what.partition(' ')[2])} prints a lot ({size}): cut its output down."
-        yield recurring_hunch("context_token_spike", what, Kind.CONTEXT_COST, text, occurrences, tuple(paths[:1]))
-
-
-def looked_up(seen: Contribution, past: History) -> Iterator[Hunch]:
-    """Pages outside the project that work keeps coming back to."""
-    for subject, occurrences in past.signals("external_reference").items():
-        if "://" not in subject:
-            continue
-        files = tuple(dict.fromkeys(path for _, one in reversed(occurrences) for path in one.paths))[:3]
-        text = f"{code(subject)} is looked up again and again for work on {list_code(files, most=2)}."
-        yield recurring_hunch("external_reference", subject, Kind.MODULE_INSIGHT, text, occurrences, files)
-
-
-def _from_the_start(parts: Sequence[str]) -> list[str]:
-    """A round that goes on and on is the same wherever one begins to look: it is told from its first action by hand."""
-    turns = [[*parts[place:], *parts[:place]] for place in range(len(parts))]
-    return min(turns, key=lambda turn: (turn[0].startswith(_RUN), not turn[-1].startswith(_RUN), turn))
-
-
-def _describe_step(part: str) -> str:
-    return code(part.removeprefix(_RUN)) if part.startswith(_RUN) else part
-
-
-def _is_path(command: str) -> bool:
-    """A run of some folder's tests is work on that folder, not the order of the project."""
-    return any("/" in word for word in command.split()[1:])
+    return "nearly every session" if share >= policy.ALWAYS_SHARE else "most sessions"
