@@ -297,6 +297,7 @@ class AsyncRecollect(Twin[Recollect]):
     history = on_thread(Recollect.history)
     confidence = on_thread(Recollect.confidence)
     tend = on_thread(Recollect.tend)
+    told = on_thread(Recollect.told)
     trust = on_thread(Recollect.trust)
     adopt = on_thread(Recollect.adopt)
     state = on_thread(Recollect.state)

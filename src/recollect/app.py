@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.agent.trust import LEVELS
-from recollect.core.errors import MemoryClosed, NothingToUndo, StoreChanged
+from recollect.core.errors import MemoryClosed, MemoryNotFound, NothingToUndo, StoreChanged
 from recollect.core.fields import EDITABLE
 from recollect.core.kinds import Kinds
 from recollect.core.ports import quiet
@@ -37,7 +37,7 @@ from recollect.store.store import Store
 if TYPE_CHECKING:
     from recollect.agent.chat import Chats
     from recollect.agent.context import AgentContext
-    from recollect.agent.ingest import InjectionIngest, Trust
+    from recollect.agent.ingest import InjectionIngest, ToldMemory, Trust
     from recollect.agent.session import AgentSession
     from recollect.code.api import Code
     from recollect.core.decay import Decay
@@ -465,6 +465,26 @@ class Recollect:
         from recollect.agent.session import AgentSession
 
         return AgentSession(self.agent_context, session, host=host, arm=arm)
+
+    def told(self, *, session: str | None = None, last: bool = False, limit: int = 50) -> Sequence[ToldMemory]:
+        """What agents were told unasked, the latest first: of one session, of the last one that was told anything, or
+        of all."""
+        found = self._rooms.injections().latest(session=session, limit=limit)
+        if last:
+            found = [one for one in found if one.session == found[0].session]
+        known = {one.id: self._find_told(one.id) for one in found}
+        return [
+            one
+            if (memory := known[one.id]) is None
+            else replace(one, content=memory.content, status=str(memory.status))
+            for one in found
+        ]
+
+    def _find_told(self, id: str) -> Memory | None:
+        try:
+            return self.get(id)
+        except MemoryNotFound:  # forgotten, or of the person's own store
+            return None
 
     def trust(self, level: str | None = None) -> Trust:
         """How sure a memory must be before agents are told of it unasked; `level` chooses another one."""

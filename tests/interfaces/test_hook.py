@@ -495,3 +495,42 @@ def test_files_of_an_earlier_release_are_not_learnt_from_and_never_an_error(proj
     with recollect.open(project, clock=lambda: datetime.now(UTC) + timedelta(days=15)) as memory:
         memory.observer.drain()
     assert list(spool.iterdir()) == []
+
+
+# --- what the person sees -------------------------------------------------------------------------------------------
+
+
+def asked(root: Path, *, session: str = "seen") -> bytes:
+    prompt = "the staging database loses my fixtures every night, where do they belong?"
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": str(root), "prompt": prompt}
+    return json.dumps(event).encode()
+
+
+def test_the_person_sees_in_one_line_what_the_agent_was_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = json.loads(run("claude-code", asked(project), os.environ))["systemMessage"]
+    assert line.startswith("Recollect: told the agent 1 memory: The staging database resets")
+    assert "\n" not in line
+    monkeypatch.setenv("RECOLLECT_HOOK_SHOW", "off")
+    assert "systemMessage" not in json.loads(run("claude-code", asked(project, session="unseen"), os.environ))
+
+
+def test_what_was_told_is_listed_with_session_and_moment_and_can_be_rejected_from_there(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("claude-code", asked(project, session="first"), os.environ)
+    run("codex", asked(project, session="second"), os.environ)
+    store = ["--store", str(project / ".recollect" / "memory.db"), "--json"]
+    capsys.readouterr()
+    assert cli(["told", *store]) == 0
+    listed = json.loads(capsys.readouterr().out)["told"]
+    assert {(one["session"], one["host"], one["content"]) for one in listed} == {
+        ("first", "claude-code", TRAP),
+        ("second", "codex", TRAP),
+    }
+    assert cli(["told", "--session", "first", *store]) == 0
+    assert [one["session"] for one in json.loads(capsys.readouterr().out)["told"]] == ["first"]
+    assert cli(["told", "--last", "--as-person", "--reject", listed[0]["id"], *store]) == 0
+    after = json.loads(capsys.readouterr().out)
+    assert after["rejected"] == [listed[0]["id"]]
+    assert [(one["status"], len({one["session"]})) for one in after["told"]] == [("rejected", 1)]
+    assert run("claude-code", asked(project, session="third"), os.environ) == ""

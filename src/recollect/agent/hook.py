@@ -58,6 +58,7 @@ def is_store_of(folder: str, store: str) -> bool:
 
 
 _CUT_OFF = frozenset({"compact", "clear"})  # ways to start after which the host's context is empty
+_SHOWN, _SHOWN_CHARS = 3, 60  # of what was told that the person is shown: memories, and characters of each
 _PERSONAL = 3  # of the person's own memories beside the project's
 _ANSWER_COST, _ITEM_COST = 200, 260  # characters around an answer, and around each item of it
 WARNING_HEAD = "failed before"
@@ -77,6 +78,7 @@ class Hook:
         steps_after_tool: bool,
         search: Search | None = None,
         arm: str | None = None,
+        shows: bool = False,
     ) -> None:
         self._now = now
         self._read = read
@@ -85,6 +87,7 @@ class Hook:
         self._steps_after_tool = steps_after_tool
         self._search = search
         self._arm = arm
+        self._shows = shows  # whether the person sees what the agent is told
         self.notice = ""  # what the person, not the agent, should be told
 
     def take(self, event: HookEvent, *, answers: bool) -> tuple[str, list[str]]:
@@ -153,7 +156,10 @@ class Hook:
     def _render(self, chosen: Sequence[MemorySummary], moment: Moment, file: SessionFile) -> str:
         chosen = _fit(chosen, moment, self._max_chars)
         claimed = set(file.claim([memory.id for memory in chosen], moment.name, self._now)) if chosen else set()
-        return render_block([memory for memory in chosen if memory.id in claimed], moment, nonce=self._nonce())
+        told = [memory for memory in chosen if memory.id in claimed]
+        if told and self._shows:
+            self.notice = self.notice or describe_told(told)
+        return render_block(told, moment, nonce=self._nonce())
 
     def _choose(
         self, event: HookEvent, selector: InjectionSelector, moment: Moment, file: SessionFile
@@ -182,6 +188,16 @@ class Hook:
         selector = InjectionSelector(reader, session=event.session, level=level, given=file)
         found = selector.at_start() if moment is SYSTEM_PROMPT else selector.for_prompt(event.prompt, first=False)
         return found[:_PERSONAL]
+
+
+def describe_told(told: Sequence[MemorySummary]) -> str:
+    """One line for the person on what the agent was told."""
+    from recollect.core.text import excerpt, one_line
+
+    shown = [excerpt(one_line(memory.content), _SHOWN_CHARS) for memory in told[:_SHOWN]]
+    more = f"; and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    number = "1 memory" if len(told) == 1 else f"{len(told)} memories"
+    return f"told the agent {number}: {'; '.join(shown)}{more} (see `recollect told`)"
 
 
 def screen_event(event: HookEvent) -> tuple[dict[str, Any], str]:

@@ -49,6 +49,19 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldMemory:
+    """A memory that an agent was told unasked: when, where, and what became of it."""
+
+    id: str
+    moment: str
+    at: datetime
+    session: str
+    host: str
+    content: str = ""  # nothing when this store no longer holds it, or never did
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InjectionIngest:
     """Brings in what sessions were told and keeps the level of trust that follows from it."""
 
@@ -74,6 +87,15 @@ class InjectionIngest:
             _remove_old(Path(spool), now)
         self._advance(now)
         return brought
+
+    def latest(self, *, session: str | None, limit: int) -> list[ToldMemory]:
+        """What agents were told, the latest first; what sessions left in their files is brought in before."""
+        if not self.writer.read_only:
+            self.ingest(files=self.waiting())
+        return [
+            ToldMemory(told.memory, told.moment, told.at, where, host)
+            for told, where, host in self.injections.latest(session=session, limit=limit)
+        ]
 
     def waiting(self) -> list[SessionFile]:
         """The files that tell of something not yet brought in."""

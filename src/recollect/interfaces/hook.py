@@ -186,6 +186,7 @@ def answer(
         steps_after_tool=protocol.steps_after_tool,
         search=search,
         arm=environment.get("RECOLLECT_ARM"),
+        shows=environment.get("RECOLLECT_HOOK_SHOW") != "off",
     )
     text, troubles = hook.take(taken, answers=name in protocol.answered)
     for trouble in troubles:

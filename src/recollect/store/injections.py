@@ -86,6 +86,20 @@ class Injections:
         rows = self._engine.rows(self._OF, {"project": self._project, "session": session})
         return [Told(memory, moment, from_ms(at)) for memory, moment, at in rows]
 
+    _LATEST = """
+        select i.memory, i.moment, i.at, i.session, coalesce(s.host, '') from injections i
+          left join agent_sessions s on s.project = i.project and s.session = i.session
+         where i.project = :project and (:session is null or i.session = :session)
+         order by i.at desc, i.session, i.memory limit :limit
+    """
+
+    def latest(self, *, session: str | None, limit: int) -> list[tuple[Told, str, str]]:
+        """What was told, the latest first, with its session and host; of one session where one is named."""
+        rows = self._engine.rows(self._LATEST, {"project": self._project, "session": session, "limit": limit})
+        return [
+            (Told(memory, moment, from_ms(at)), told_session, host) for memory, moment, at, told_session, host in rows
+        ]
+
     _SESSIONS = """
         select session, host, arm, began_at, ended_at, outcome from agent_sessions
          where project = :project and began_at >= :since order by began_at, session

@@ -49,6 +49,7 @@ COMMANDS = {
     "observe": ("observe", "learn from what agents did: transcripts, or the spool that hooks leave"),
     "foresee": ("observe", "what a task will touch, and what tends to fail here"),
     "review": ("observe", "look through what was inferred: confirm, edit, reject, later"),
+    "told": ("observe", "what agents were told unasked, when and where; reject what was wrong"),
     "trust": ("observe", "how much agents are told unasked: show, or choose a level"),
     "facts": ("chat", "facts drawn from conversations"),
     "entity": ("chat", "who and what is spoken of: list, show, merge, split"),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 ADOPT = "adopt"
 _SAMPLE = 5  # memories that are shown of a store before it is adopted
+_TOLD, _TOLD_CHARS = 50, 100  # of what agents were told: memories, and characters of each
 _SHOWN = 30  # memories that are spelled out
 _SKIPPED = 10  # files
 _WIDTH = 28  # characters of the progress bar
@@ -386,6 +387,52 @@ def arguments_trust(parser: argparse.ArgumentParser) -> None:
         help=f"choose {', '.join(LEVELS)}; the record starts anew with it. `adopt` takes a store that came from "
         "elsewhere as yours, after showing what is in it",
     )  # fmt: skip
+
+
+def arguments_told(parser: argparse.ArgumentParser) -> None:
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--session", metavar="ID", help="only what this session was told")
+    which.add_argument("--last", action="store_true", help="only what the last session was told")
+    parser.add_argument("--limit", type=int, default=_TOLD, metavar="N", help=f"at most so many (default {_TOLD})")
+    parser.add_argument("--reject", nargs="+", metavar="ID", default=[], help="these are wrong and must not come back")
+    parser.add_argument("--why", default="", help="the reason, for the log")
+
+
+def run_told(args: argparse.Namespace, console: Console) -> int:
+    if args.limit < 1:
+        raise InvalidField("limit", "must be at least 1")
+    with open_from(args, create=False) as memory:
+        rejected = [memory.reject(id, why=args.why) for id in args.reject]
+        told = memory.told(session=args.session, last=args.last, limit=args.limit)
+    if console.json:
+        console.value(
+            {
+                "rejected": [str(one.id) for one in rejected],
+                "told": [
+                    {
+                        "id": one.id, "at": one.at.isoformat(), "moment": one.moment, "session": one.session,
+                        "host": one.host, "status": one.status, "content": one.content,
+                    }
+                    for one in told
+                ],
+            }
+        )  # fmt: skip
+        return FINE
+    for memory_rejected in rejected:
+        console.line(f"Rejected, and it will not come back: {excerpt(memory_rejected.content, _TOLD_CHARS)}")
+    if not told:
+        console.line("Agents were told nothing yet.")
+    session = ""
+    for one in told:
+        if one.session != session:
+            session = one.session
+            console.line(f"{one.host or 'session'} {session}")
+        state = "" if one.status in ("active", "") else f" [{one.status}]"
+        text = excerpt(one.content, _TOLD_CHARS) or "(not in this store: forgotten, or from your own)"
+        console.line(f"{MARGIN}{one.at.astimezone():%Y-%m-%d %H:%M} {one.moment}{state} {text} [{one.id[-8:]}]")
+    if told:
+        console.note("`recollect told --reject ID` takes back what is wrong.")
+    return FINE
 
 
 def run_trust(args: argparse.Namespace, console: Console) -> int:
