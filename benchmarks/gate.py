@@ -110,7 +110,7 @@ def run_pack(pack: Path, shares: Mapping[Key, float]) -> dict[str, Any]:
             out["reachable"] += _reachable(memory, session, before, out["micros"])
             gate, met = warn_session(memory, session, before, out["warnings"])
             out["gate"].append(gate)
-            learn_session(memory, session, now, [0, 0])
+            learn_session(memory, session, now, [0, 0, 0, 0])
             before.update(met)
     return out
 
@@ -180,7 +180,7 @@ def run_hook(pack: Path) -> str:
     with tempfile.TemporaryDirectory() as folder, recollect.open(folder, create=True) as memory:
         for session in read_pack(pack):
             _hook_session(memory, session, count, asked, followed)
-            learn_session(memory, session, [datetime(2020, 1, 1, tzinfo=UTC)], [0, 0])
+            learn_session(memory, session, [datetime(2020, 1, 1, tzinfo=UTC)], [0, 0, 0, 0])
         row, files = (len(memory.store.meta(name) or "") for name in (SNAPSHOT_NAME, SNAPSHOT_FILES_NAME))
     asked.sort()
     followed.sort()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -339,3 +340,52 @@ def test_what_we_told_the_agent_is_not_what_it_said_or_saw() -> None:
 )
 def test_a_time_that_cannot_be_is_no_time(told: object) -> None:
     assert seconds(told) is None
+
+
+def _turns(*turns: tuple[str, str]) -> list[dict[str, object]]:
+    state = '{"open_file": "n/a", "working_dir": "/p"}'
+    return [{"thought": "", "action": action, "observation": seen, "state": state} for action, seen in turns]
+
+
+def test_a_trajectory_edits_the_file_that_is_open_and_shown_source_is_no_error() -> None:
+    shown = (
+        "[File: /p/a.py (9 lines total)]\n1:try:\n2:    x()\n3:except TypeError:\n4:    raise ValueError('error: x')"
+    )
+    turns = _turns(
+        ("open a.py", shown),
+        ("edit 1:2\nfoo\nend_of_edit", shown),
+        ("edit 1:2\nfoo", "Your proposed edit has introduced new syntax error(s)."),
+        ("cat a.py", "raise ValueError('Traceback')\nValueError"),
+        ("python a.py", 'Traceback (most recent call last):\n  File "a.py"\nValueError: no'),
+        ("pytest", "...\n===== 2 failed, 3 passed in 1s ====="),
+    )
+    found = events(lines([{"instance_id": "s", "info": {}, "trajectory": turns}]))
+    calls = [event for event in found if isinstance(event, ToolCall)]
+    assert [call.changed for call in calls[:3]] == [(), ("a.py",), ("a.py",)]
+    errors = [event.error for event in found if isinstance(event, ToolResult)]
+    assert errors == [False, False, True, False, True, True]
+
+
+def test_a_json_array_and_a_document_over_many_lines_are_read_like_lines() -> None:
+    history: Any = OPENHANDS[0]["history"]
+    array = json.dumps(history, indent=2).splitlines(keepends=True)
+    assert [type(event) for event in events(array)] == [type(event) for event in events(lines(history))]
+    assert detect_format(array) == "openhands"
+    assert events(json.dumps(SWE[0], indent=1).splitlines(keepends=True)) == events(lines(SWE))
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "failed"),
+    [
+        ("cd x && grep -r foo src", "Exit code 1", False),
+        ("diff a b", "Exit code 1\n1c1\n< a", False),
+        ("git diff --quiet", "Exit code 1", False),
+        ("grep foo nowhere.txt", "Exit code 2\ngrep: nowhere.txt: No such file or directory", True),
+        ("grep foo a && make", "Exit code 1\nmake: failed", True),
+        ("npm test", "Exit code 1", True),
+    ],
+)
+def test_a_question_answered_with_no_is_no_error(line: str, text: str, failed: bool) -> None:
+    rows = [{**PLAIN[2], "tool": "bash", "args": {"command": line}, "result": text, "error": True}]
+    (result,) = [event for event in events(lines(rows)) if isinstance(event, ToolResult)]
+    assert result.error is failed

@@ -67,6 +67,8 @@ _NOTHING = frozenset({"cd", "export", "set", "source", ".", "pushd", "popd", "un
 _LOOKING = frozenset({"echo", "printf", "mkdir", "true", "wc", "test", "[", "sleep", "chmod", "sort", "uniq", "diff"})
 _EDITING = frozenset({"cat", "echo", "printf", "tee", "sed", "gsed", "perl", "cp", "mv", "rm", "touch", "ln",
                       "apply_patch", "applypatch", "patch", "Set-Content", "Add-Content", "Out-File"})  # fmt: skip
+_ASKING = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep", "which", "type"})
+_GIT_ASKING = frozenset({"--quiet", "--exit-code", "grep", "check-ignore"})
 _GIT_EDITING = frozenset({"mv", "rm", "apply", "checkout", "restore"})
 _GIT_LOOKING = frozenset({"diff", "status", "log", "show"})
 _NAMED = 2  # words that name a command
@@ -400,6 +402,21 @@ def judge_answer(text: str, *, error: bool) -> tuple[bool, bool]:
     """Did a call fail that its host says failed, and was that because a person said no?"""
     failed = error and _DROPPED not in text[:200]
     return failed, failed and any(sign in text[:400].casefold().replace("’", "'") for sign in _REJECTED)
+
+
+def answers_no(line: str, text: str) -> bool:
+    """Is a failed shell line only a question that was answered with no? `grep` that finds nothing exits with 1."""
+    if "1" not in text[:20] and text.strip():
+        return False
+    first, _, rest = text.strip().partition("\n")
+    if first.rstrip(" .").casefold() not in ("", "exit code 1", "exit code: 1", "process exited with code 1"):
+        return False
+    commands = read_line(line)
+    last = commands[-1] if commands else None
+    if last is None or any(sign in rest for sign in (": No such file", ": not found", "rror:", "usage:")):
+        return False
+    asks = last.name in _ASKING or (last.name == "git" and not _GIT_ASKING.isdisjoint(last.words))
+    return asks and (last.name not in ("test", "[") or not rest)
 
 
 def clip_middle(text: str, head: int, tail: int) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Protocol
 
 from recollect.observer.events import Event
 from recollect.observer.readers import claude_code, hook, logs, trajectories
-from recollect.observer.readers.base import Json, ReadingTally, parse_json
+from recollect.observer.readers.base import MAX_LINE_CHARS, Json, ReadingTally, parse_json
 
 _OPENHANDS = frozenset({"action", "observation"})
 LOOKED = 40  # lines that are looked at before giving up
@@ -56,7 +57,35 @@ def detect_format(lines: Iterable[str]) -> str | None:
                 if fits(found):
                     return name
     opening = "".join(looked)[:20_000]
-    return "swe_agent" if '"trajectory"' in opening and opening.lstrip().startswith("{") else None
+    if not opening.lstrip().startswith(("{", "[")):
+        return None
+    if '"trajectory"' in opening:
+        return "swe_agent"
+    return "openhands" if '"source"' in opening and any(f'"{name}"' in opening for name in _OPENHANDS) else None
+
+
+def _is_one_document(opening: list[str]) -> bool:
+    """Is this one JSON value over many lines, or a list of objects, and no file of lines?"""
+    first = next((line for line in opening if line.strip()), "").strip()
+    return first.startswith("[") or (first.startswith("{") and parse_json(first) is None)
+
+
+def _split_document(lines: Iterable[str]) -> Iterator[str]:
+    """The objects of a JSON document, one a line; the lines as they are where it is none."""
+    kept, size = [], 0
+    stream = iter(lines)
+    for line in stream:
+        kept.append(line)
+        size += len(line)
+        if size > MAX_LINE_CHARS:
+            yield from chain(kept, stream)
+            return
+    value = parse_json("".join(kept))
+    if not isinstance(value, dict | list):
+        yield from kept
+        return
+    for one in value if isinstance(value, list) else [value]:
+        yield json.dumps(one, ensure_ascii=False)
 
 
 def peek(lines: Iterable[str]) -> tuple[list[str], Iterator[str]]:
@@ -69,6 +98,8 @@ def peek(lines: Iterable[str]) -> tuple[list[str], Iterator[str]]:
 def read_events(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
     """The events of a transcript in any known format; of one in no known format each line is counted."""
     opening, stream = peek(lines)
+    if _is_one_document(opening):
+        opening, stream = peek(_split_document(stream))
     name = detect_format(opening)
     if name is not None:
         yield from READERS[name](stream, tally=tally, root=root)

@@ -23,11 +23,21 @@ from recollect.observer.events import (
     identity,
 )
 from recollect.observer.readers.texts import ShownTexts
-from recollect.observer.tool_calls import RESULT_HEAD, RESULT_TAIL, TEXT_KEPT, clip_middle, judge_answer, read_tool_call
+from recollect.observer.tool_calls import (
+    RESULT_HEAD,
+    RESULT_TAIL,
+    TEXT_KEPT,
+    answers_no,
+    clip_middle,
+    is_shell,
+    judge_answer,
+    read_tool_call,
+)
 from recollect.privacy.fence import own_words
 
 MAX_LINE_CHARS = 64_000_000  # characters of one line; more is counted as broken
 _KINDS_COUNTED = 200  # different unknown kinds that are counted by name
+_SHORT_LINE, _LINES_KEPT = 1_000, 64  # characters of a shell line that may be a question, and how many are awaited
 _EARLIEST, _MILLISECONDS = 0.0, 100_000_000_000.0
 _LATEST = 7_258_118_400.0  # seconds since 1970: the year 2200, after which nothing has happened
 
@@ -138,6 +148,7 @@ class EventMaker:
     branch: str = ""
     folder: str = ""  # where the host's shell stands
     _nameless: int = 0
+    _lines: dict[str, str] = field(default_factory=dict)  # short shell lines whose answer is awaited
     _shown: ShownTexts = field(default_factory=ShownTexts)
 
     def call(
@@ -148,6 +159,12 @@ class EventMaker:
                               id=self._id("call", key, at), session=self.session, step=self.step, at=at,
                               agent=agent)  # fmt: skip
         call.disk = disk or self._shown.look(call, arguments)
+        if is_shell(tool) and isinstance(arguments, Mapping):
+            line = arguments.get("command") or arguments.get("cmd")
+            if isinstance(line, str) and len(line) <= _SHORT_LINE:
+                if len(self._lines) >= _LINES_KEPT:
+                    del self._lines[next(iter(self._lines))]
+                self._lines[key] = line
         return call
 
     def result(
@@ -156,6 +173,8 @@ class EventMaker:
         self.tally.events += 1
         text = own_words(text)
         error, rejected = judge_answer(text, error=error)
+        line = self._lines.pop(key, "")
+        error = error and not (line and answers_no(line, text))
         self._shown.answered(key, text, failed=error)
         return ToolResult(id=self._id("result", key, at), session=self.session, step=self.step, at=at, agent=agent,
                           call_id=key, error=error, rejected=rejected, text=clip_middle(text, RESULT_HEAD, RESULT_TAIL),

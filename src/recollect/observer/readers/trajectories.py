@@ -4,9 +4,10 @@ plain JSONL that any program can write.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from recollect.observer.events import Event, Outcome, identity
+from recollect.observer.events import ActionType, Event, Outcome, ToolCall, identity
 from recollect.observer.readers.base import (
     MAX_LINE_CHARS,
     EventMaker,
@@ -90,8 +91,20 @@ def _failed(event: Json, seen: str) -> bool:
 _EDITORS = frozenset(
     {"edit", "create", "insert", "str_replace_editor", "open", "search_dir", "search_file", "find_file"}
 )
-_TROUBLE = ("traceback (most recent call last)", "error:", "your proposed edit has introduced", "command not found",
-            "no such file or directory", "usage: ", "exit code 1")  # fmt: skip
+_ON_OPEN_FILE = frozenset({"edit", "insert"})  # they change the file that is open
+_SHOWS_FILE = "[File: "  # opens what an editor shows of a file
+_REFUSED_EDIT = ("your proposed edit has introduced", "no replacement was performed", "the edit was not applied",
+                 "text not found", "your edit was not applied")  # fmt: skip
+_EDITORS_TROUBLE = ("error: ", "error executing", "usage: ", "file not found", "no file open", "no file is open",
+                    "invalid `path`", "the path ")  # fmt: skip
+_SHELLS_TROUBLE = re.compile(
+    r"(?:[\w./-]{1,60}: )?(?:line \d+: )?[^\n]{1,200}: (?:command not found|No such file or directory|"
+    r"Permission denied)|usage: |Traceback \(most recent call last\)"
+)
+_LAST_LINE_TROUBLE = re.compile(
+    r"(?:[\w.]{1,80}(?:Error|Exception)\b(?:: .*)?|=+ .*\b[1-9]\d* (?:failed|errors?)\b.*|FAILED \(.*\))"
+)
+_CODES = ("exit_code", "returncode", "exitCode")
 
 
 def read_swe_agent(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
@@ -105,9 +118,12 @@ def read_swe_agent(lines: Iterable[str], *, tally: ReadingTally, root: str | Non
     turns = rows(document["trajectory"])
     session = f"{session or 'trajectory'}-{identity(*(prose(table(turn).get('action')) for turn in turns[:20]))}"
     maker = EventMaker(session, tally, root)
+    opened = ""
     for turn in turns:
         if isinstance(turn, dict):
-            yield from _turn(turn, maker)
+            opened = word(_state(turn).get("open_file")).replace("n/a", "") or opened
+            yield from _turn(turn, maker, opened)
+            opened = _shown_file(prose(turn.get("observation"))) or opened
             maker.step += 1
         else:
             tally.skip(type(turn).__name__)
@@ -126,17 +142,25 @@ def _whole(lines: Iterable[str]) -> str:
     return "".join(kept)
 
 
-def _turn(turn: Json, maker: EventMaker) -> Iterator[Event]:
+def _shown_file(seen: str) -> str:
+    """The file an editor shows, which is then open."""
+    return seen[len(_SHOWS_FILE) :].split(" (", 1)[0].split("]", 1)[0][:300] if seen.startswith(_SHOWS_FILE) else ""
+
+
+def _turn(turn: Json, maker: EventMaker, opened: str) -> Iterator[Event]:
     action, seen = prose(turn.get("action")).strip(), prose(turn.get("observation"))
-    maker.root = maker.root or word(_state(turn).get("working_dir")) or None
+    stands = word(_state(turn).get("working_dir"))
+    maker.root = maker.root or stands or None
+    maker.folder = stands if stands != maker.root else ""
     yield from maker.reasoning("", prose(turn.get("thought")), at=None)
     if not action:
         maker.tally.skip("turn without action")
         return
     key = f"step {maker.step}"
-    tool, given = _called(action)
-    yield maker.call(key, tool, given, at=None)
-    yield maker.result(key, seen, error=any(sign in seen[:2000].casefold() for sign in _TROUBLE), at=None)
+    tool, given = _called(action, opened)
+    call = maker.call(key, tool, given, at=None)
+    yield call
+    yield maker.result(key, seen, error=_went_wrong(turn, call, seen), at=None)
     yield maker.stepped(at=None)
 
 
@@ -145,7 +169,22 @@ def _state(turn: Json) -> Json:
     return table(parse_json(state)) if isinstance(state, str) else table(state)
 
 
-def _called(action: str) -> tuple[str, Json]:
+def _went_wrong(turn: Json, call: ToolCall, seen: str) -> bool:
+    """Did a turn fail? Its exit code tells; without one its answer does, but source that is shown is no error."""
+    code = next((turn[name] for name in _CODES if isinstance(turn.get(name), int)), None)
+    if code is not None:
+        return bool(code)
+    opening = seen[:400].lstrip()
+    if call.tool != "bash":
+        low = opening.casefold()
+        return low.startswith((*_REFUSED_EDIT, *_EDITORS_TROUBLE)) or any(sign in low for sign in _REFUSED_EDIT[:2])
+    if _SHELLS_TROUBLE.match(opening):
+        return True
+    last = seen.rstrip().rsplit("\n", 1)[-1][:400]
+    return call.action is ActionType.RUN and _LAST_LINE_TROUBLE.match(last) is not None
+
+
+def _called(action: str, opened: str) -> tuple[str, Json]:
     words = action.split("\n", 1)[0].split()
     if not words or words[0] not in _EDITORS:
         return "bash", {"command": action}
@@ -154,6 +193,8 @@ def _called(action: str) -> tuple[str, Json]:
     target = words[1] if len(words) > 1 else ""
     if words[0] in ("open", "create"):
         return words[0], {"path": target}
+    if words[0] in _ON_OPEN_FILE:
+        return words[0], {"path": opened}
     return words[0], {"pattern": target}
 
 
