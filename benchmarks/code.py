@@ -284,7 +284,7 @@ def later(memory: Recollect, name: str, tag: str) -> tuple[dict[str, list[float]
                     "plain": plain.get(path, {}),
                     "past": together,
                     "graph": near[path],
-                    "both": blend(near[path], together, heat),
+                    "both": blend(near[path], together, heat, changes=past.changes(path)),
                 }
                 others = set(files) - {path}
                 for how, weights in ranked.items():

@@ -182,6 +182,28 @@ def test_the_graph_only_adds_to_what_the_past_says(near: dict[str, float], past:
         assert past.get(file, 0.0) <= weight <= 1.0
 
 
+def test_what_goes_with_a_file_does_not_fade_while_others_are_changed() -> None:
+    history = History()
+    for _ in range(6):
+        history.add(["a", "b"])
+    before = history.with_("a")
+    for number in range(3000):
+        history.add([f"x{number % 50}", f"y{number % 70}"])
+    assert history.with_("a") == before
+    assert before["b"] > 0.7
+
+
+def test_what_is_busy_elsewhere_does_not_outweigh_the_company_of_a_file_with_a_past() -> None:
+    history = History()
+    for number in range(40):
+        history.add(["a", "b"] if number % 8 == 0 else ["a", f"c{number}"])
+    history.add(["busy", "other"])
+    ranked = blend({}, history.with_("a"), history.heat(), changes=history.changes("a"))
+    assert ranked["b"] > ranked["busy"] > 0
+    fresh = blend({}, history.with_("new"), history.heat(), changes=history.changes("new"))
+    assert fresh["busy"] > ranked["busy"]
+
+
 def test_history_counts_online_as_it_does_in_one_go() -> None:
     commits = [["a", "b"], ["b", "c", "a"], ["c"], ["a", "c"]]
     history = History()

@@ -1,12 +1,13 @@
 """Which files change together, and how often each changes, by the commits of the past. Pure.
 
 A commit of many files says little about any two of them, and one of very many (a reformat, a move) nothing. The recent
-past counts more than the distant one, by commits and not by days, because projects sleep.
+past of a file counts more than its distant one, by its own changes and not by days or by commits elsewhere: projects
+sleep, and in a large one thousands of commits pass between two changes of a file.
 """
 
 from __future__ import annotations
 
-import math
+from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -14,91 +15,90 @@ from types import MappingProxyType
 from recollect.privacy.scan import scan
 
 MAX_COMMIT_FILES = 60  # files in a commit above which it tells nothing
-HALF_LIVES = (60.0, 600.0)  # commits after which one counts half: what is worked on now, and what belongs together
+HALF_LIVES: tuple[float, ...] = (4.0, 32.0)  # changes of a file after which one counts half: now, and on the whole
+OWN_CHANGES = 400  # of a file that are looked at: the others have faded to a thousandth
 HEAT_HALF_LIFE = 20.0  # commits after which a file that was touched is half as hot
 MIN_WEIGHT = 0.02  # weight below which a pair is not kept
 SMOOTH = 1.0  # commits a file is given on top, so that a single common one is no certainty
 _RECENT_DAYS = 180  # days that make the present rate of change
 
-# What each word is worth beside that of the past, which counts whole. Chosen on flask and click (benchmarks/code.py).
+# What each word is worth beside that of the past, which counts whole. Heat fills the room that a short past leaves.
+# Half-lives and heat were chosen leaving each of nine repositories out whole (benchmarks/cochange.py).
 GRAPH_WEIGHT = 0.03
-HEAT_WEIGHT = 0.05
-
-
-class _Counts:
-    """Weighted counts of commits with one half-life. New weights grow instead of old ones shrinking."""
-
-    def __init__(self, half: float) -> None:
-        self._half = half
-        self._grown = 1.0
-        self.pairs: dict[str, dict[str, float]] = {}
-        self.touched: dict[str, float] = {}
-
-    def add(self, files: Sequence[str], number: int) -> None:
-        self._grown = 2.0 ** (number / self._half)
-        if not 1 <= len(files) <= MAX_COMMIT_FILES:
-            return
-        weight = self._grown / math.log2(1 + len(files))
-        for file in files:
-            self.touched[file] = self.touched.get(file, 0.0) + self._grown / math.log2(1 + max(2, len(files)))
-            known = self.pairs.setdefault(file, {})
-            for other in files:
-                if other != file:
-                    known[other] = known.get(other, 0.0) + weight
-
-    def with_(self, file: str) -> dict[str, float]:
-        whole = self.touched.get(file, 0.0) + SMOOTH * self._grown
-        return {other: min(1.0, weight / whole) for other, weight in self.pairs.get(file, {}).items()}
-
-    def rename(self, before: str, after: str) -> None:
-        if before not in self.pairs:
-            return
-        self.touched[after] = self.touched.pop(before) + self.touched.get(after, 0.0)
-        mine = self.pairs.setdefault(after, {})
-        for other, weight in self.pairs.pop(before).items():
-            if other != after:
-                mine[other] = mine.get(other, 0.0) + weight
-            theirs = self.pairs.get(other, {})
-            if (shared := theirs.pop(before, None)) is not None and other != after:
-                theirs[after] = theirs.get(after, 0.0) + shared
+HEAT_WEIGHT = 0.1
 
 
 class History:
-    """Counts over commits, taken one at a time, oldest first."""
+    """Commits, taken one at a time, oldest first, and what they say of each file."""
 
     def __init__(self) -> None:
-        self._now = 0
-        self._counts = tuple(_Counts(half) for half in HALF_LIVES)
+        self._commits: list[tuple[int, ...]] = []
+        self._ids: dict[str, int] = {}
+        self._names: list[str] = []  # of each id, as of today
+        self._own: dict[int, list[int]] = {}  # the commits of each file that tell something
         self._last: dict[str, int] = {}
 
     def add(self, files: Sequence[str]) -> None:
         """One more commit."""
-        self._now += 1
-        for counts in self._counts:
-            counts.add(files, self._now)
-        self._last.update(dict.fromkeys(files, self._now))
+        now = len(self._commits)
+        self._last.update(dict.fromkeys(files, now))
+        if len(files) > MAX_COMMIT_FILES:
+            self._commits.append(())
+            return
+        ids = tuple(self._id(file) for file in dict.fromkeys(files))
+        self._commits.append(ids)
+        for one in ids:
+            self._own.setdefault(one, []).append(now)
+
+    def _id(self, file: str) -> int:
+        if file not in self._ids:
+            self._ids[file] = len(self._names)
+            self._names.append(file)
+        return self._ids[file]
 
     def rename(self, before: str, after: str) -> None:
-        """From now on a file is known by another name, with its past."""
-        for counts in self._counts:
-            counts.rename(before, after)
+        """From now on a file is known by another name, with its past; what bore that name before adds its own."""
         if before in self._last:
             self._last[after] = self._last.pop(before)
+        if before not in self._ids or before == after:
+            return
+        moved = self._ids.pop(before)
+        own = self._own[moved]
+        if (replaced := self._ids.get(after)) is not None:
+            for number in self._own.pop(replaced):
+                if number not in own:
+                    insort(own, number)
+        self._ids[after] = moved
+        self._names[moved] = after
 
     def files(self) -> list[str]:
-        return sorted(self._counts[0].pairs)
+        return sorted(self._ids)
+
+    def changes(self, file: str) -> int:
+        """Commits of a file that tell something."""
+        return len(self._own.get(self._ids.get(file, -1), ()))
 
     def with_(self, file: str) -> dict[str, float]:
         """How likely each other file changes when this one does, from 0 to 1."""
+        own = self._own.get(self._ids.get(file, -1), [])[-OWN_CHANGES:]
         found: dict[str, float] = {}
-        for counts in self._counts:
-            for other, weight in counts.with_(file).items():
-                found[other] = found.get(other, 0.0) + weight / len(self._counts)
+        for half in HALF_LIVES:
+            whole, shared = SMOOTH, dict[str, float]()
+            for back, number in enumerate(reversed(own)):
+                faded = 2.0 ** (-back / half)
+                names = {self._names[one] for one in self._commits[number]} - {file}
+                weight = faded / max(1, len(names))
+                whole += weight
+                for other in names:
+                    shared[other] = shared.get(other, 0.0) + weight
+            for other, weight in shared.items():
+                found[other] = found.get(other, 0.0) + weight / whole / len(HALF_LIVES)
         return found
 
     def heat(self) -> dict[str, float]:
         """How lately each file was touched, from 0 to 1."""
-        return {file: 2.0 ** ((last - self._now) / HEAT_HALF_LIFE) for file, last in self._last.items()}
+        newest = len(self._commits) - 1
+        return {file: 2.0 ** ((last - newest) / HEAT_HALF_LIFE) for file, last in self._last.items()}
 
 
 def without_secret_names(
@@ -151,10 +151,18 @@ def measure_churn(commits: Sequence[tuple[datetime, Sequence[str]]]) -> list[tup
 
 
 def blend(
-    near: Mapping[str, float], together: Mapping[str, float], heat: Mapping[str, float] = MappingProxyType({})
+    near: Mapping[str, float],
+    together: Mapping[str, float],
+    heat: Mapping[str, float] = MappingProxyType({}),
+    *,
+    changes: int = 0,
 ) -> dict[str, float]:
-    """One likelihood from what the graph, the past and the present say; each may speak alone."""
+    """One likelihood from what the graph, the past and the present say; each may speak alone.
+
+    The more often the file was changed, the less counts what is merely being worked on elsewhere.
+    """
+    warm = HEAT_WEIGHT * SMOOTH / (SMOOTH + changes)
     return {
-        file: min(1.0, together.get(file, 0.0) + GRAPH_WEIGHT * near.get(file, 0.0) + HEAT_WEIGHT * heat.get(file, 0.0))
+        file: min(1.0, together.get(file, 0.0) + GRAPH_WEIGHT * near.get(file, 0.0) + warm * heat.get(file, 0.0))
         for file in sorted({*near, *together, *heat})
     }

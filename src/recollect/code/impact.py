@@ -209,7 +209,8 @@ INDIRECT = 0.3  # what is left of a dependent's strength when it is not a direct
 def rank_related(graph: Graph, file: str, *, k: int) -> list[tuple[str, float]]:
     """Files likely to change with one, most likely first: by the past, the graph, and what is being worked on."""
     together = {other: weight for other, weight, _ in graph.cochanged([file])}
-    both = blend(graph_nearness(graph, file), together, graph.hot())
+    changes, _ = graph.churn([file]).get(file, (0, 0.0))
+    both = blend(graph_nearness(graph, file), together, graph.hot(), changes=changes)
     ranked = sorted(both.items(), key=lambda item: (-item[1], item[0]))
     return [(name, round(weight, 4)) for name, weight in ranked if name != file][:k]
 
