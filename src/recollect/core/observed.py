@@ -87,13 +87,13 @@ class FeatureSeen:
     """Calls of one session that looked alike in the same state, and the troubles they met, by fingerprint."""
 
     tool: str
-    sort: str  # command, file, ending, shape, state, subject
+    sort: str  # state, file, command, line, subject
     what: str
     state: str = ""
     times: int = 0
-    clean: int = 0  # of these, before the session reached outside
+    clean: int = 0  # of these, that local facts alone tell of
     failed: tuple[str, ...] = ()  # one for each failure
-    followed: tuple[str, ...] = ()  # troubles of such calls at or after the first in this state
+    followed: tuple[str, ...] = ()  # in rows of earlier releases: troubles of such calls later in the session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,9 +66,8 @@ class ToolCall(Event):
     """A tool was asked for: `paths` are project files, `subject` its pattern, command or address.
 
     `changed` are the files it writes, moves or commits, `folder` is where a shell line begins. `call_id` is the host's
-    name for the call, which its result repeats. `inside` is where a search looks, `shape` the look of the text an edit
-    replaces, `planned` the items of a plan, `disk` what the disk said of the call before it was made, where somebody
-    looked.
+    name for the call, which its result repeats. `inside` is where a search looks, `planned` the items of a
+    plan, `disk` what the disk, or the transcript so far, said of the call before it was made.
     """
 
     __slots__ = (
@@ -80,7 +79,6 @@ class ToolCall(Event):
         "inside",
         "paths",
         "planned",
-        "shape",
         "subject",
         "tool",
     )
@@ -95,7 +93,6 @@ class ToolCall(Event):
         folder: str = "",
         subject: str = "",
         inside: str = "",
-        shape: str = "",
         planned: int = 0,
         disk: str = "",
         call_id: str = "",
@@ -113,7 +110,6 @@ class ToolCall(Event):
         self.folder = folder
         self.subject = subject
         self.inside = inside
-        self.shape = shape
         self.planned = planned
         self.disk = disk
         self.call_id = call_id

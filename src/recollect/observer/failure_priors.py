@@ -34,37 +34,38 @@ class Priors:
 # Counted by `benchmarks/gate.py --shares`; a tool has a row of its own where it differs by more than a factor of two.
 PRIORS = Priors({
     ("", "", ""): 0.038,  # 1409 of 37219
-    ("", "command", ""): 0.058,  # 1323 of 22781
-    ("", "command", "hidden edited again"): 0.02,  # 38 of 1881
-    ("", "command", "hidden edited failed"): 0.126,  # 7 of 52
-    ("", "command", "hidden first"): 0.048,  # 102 of 2132
-    ("", "command", "hidden same again"): 0.03,  # 97 of 3255
-    ("", "command", "hidden same failed"): 0.129,  # 24 of 183
-    ("", "command", "told edited again"): 0.045,  # 188 of 4155
-    ("", "command", "told edited failed"): 0.297,  # 92 of 305
-    ("", "command", "told first"): 0.098,  # 483 of 4935
-    ("", "command", "told same again"): 0.034,  # 187 of 5458
-    ("", "command", "told same failed"): 0.245,  # 105 of 425
+    ("", "command", ""): 0.059,  # 1285 of 21917
+    ("", "command", "hidden edited again"): 0.019,  # 35 of 1839
+    ("", "command", "hidden edited failed"): 0.161,  # 8 of 46
+    ("", "command", "hidden first"): 0.044,  # 82 of 1871
+    ("", "command", "hidden same again"): 0.031,  # 82 of 2632
+    ("", "command", "hidden same failed"): 0.099,  # 16 of 158
+    ("", "command", "told edited again"): 0.046,  # 196 of 4247
+    ("", "command", "told edited failed"): 0.296,  # 94 of 313
+    ("", "command", "told first"): 0.097,  # 477 of 4930
+    ("", "command", "told same again"): 0.035,  # 190 of 5453
+    ("", "command", "told same failed"): 0.243,  # 105 of 428
     ("", "state", "absent"): 0.843,  # 58 of 64
-    ("", "state", "known"): 0.006,  # 4 of 739
-    ("", "state", "new"): 0.046,  # 33 of 718
-    ("", "state", "read"): 0.018,  # 87 of 4977
-    ("", "state", "seen"): 0.004,  # 19 of 5410
-    ("", "state", "unread"): 0.063,  # 36 of 571
-    ("", "state", "unread before"): 0.034,  # 3 of 88
+    ("", "state", "known"): 0.006,  # 4 of 755
+    ("", "state", "new"): 0.061,  # 33 of 535
+    ("", "state", "read"): 0.019,  # 97 of 5079
+    ("", "state", "seen"): 0.003,  # 19 of 5577
+    ("", "state", "unread"): 0.144,  # 36 of 246
+    ("", "state", "unread before"): 0.008,  # 3 of 407
     ("", "subject", ""): 0.06,  # 16 of 266
     ("Edit", "state", "unread"): 0.488,  # 32 of 61
+    ("Edit", "state", "unread before"): 0.033,  # 2 of 61
     ("Grep", "state", "new"): 0.133,  # 11 of 79
-    ("Grep", "state", "seen"): 0.002,  # 2 of 965
-    ("Write", "state", "unread"): 0.009,  # 2 of 228
-    ("apply_patch", "state", "read"): 0.001,  # 0 of 428
-    ("apply_patch", "state", "unread"): 0.001,  # 0 of 197
-    ("grep", "state", "new"): 0.004,  # 0 of 45
-    ("grep", "state", "seen"): 0.001,  # 0 of 160
-    ("read", "state", "known"): 0.002,  # 0 of 81
-    ("read", "state", "new"): 0.009,  # 2 of 248
-    ("read", "state", "seen"): 0.001,  # 0 of 362
-    ("write", "state", "unread"): 0.003,  # 0 of 53
+    ("Write", "state", "unread"): 0.021,  # 2 of 97
+    ("Write", "state", "unread before"): 0.001,  # 0 of 140
+    ("apply_patch", "state", "unread"): 0.02,  # 1 of 54
+    ("apply_patch", "state", "unread before"): 0.001,  # 0 of 151
+    ("edit", "state", "read"): 0.038,  # 7 of 186
+    ("grep", "state", "new"): 0.004,  # 0 of 40
+    ("grep", "state", "seen"): 0.001,  # 0 of 167
+    ("read", "state", "known"): 0.002,  # 0 of 98
+    ("read", "state", "new"): 0.028,  # 2 of 72
+    ("read", "state", "seen"): 0.001,  # 0 of 521
     # What only a look at the disk tells, so that no transcript counts it: as bad as text that is absent.
     ("", "state", "several"): 0.843,
     ("Edit", "state", "missing"): 0.843,

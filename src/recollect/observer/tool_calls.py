@@ -19,7 +19,6 @@ MAX_PATH_CHARS = 300  # anything longer is not the path of a project file
 MAX_SUBJECT_CHARS = 400  # of a command, pattern or address that are kept
 TEXT_KEPT = 8000  # characters of what was said; the lesson of a long text stands at its ends
 RESULT_HEAD, RESULT_TAIL = 3000, 1000  # characters that are kept: imports and commands lead, failures end it
-_SHAPE_READ = 2000  # characters of a replaced text that are looked at
 _PATHS_KEPT = 24  # files of one call that are kept
 _CHANGED_KEPT = 200  # files one call changes that are kept
 _SCRIPT_READ = 20_000  # characters of a script that are looked at
@@ -61,8 +60,6 @@ _FOLDER_WORDS = frozenset({"dir", "directory", "folder", "cwd", "root"})
 _FOLDER_KEYS = ("workdir", "cwd", "working_directory", "workingDirectory", "working_dir")
 _REMOTE_KEYS = frozenset({"owner", "repo", "repository", "bucket"})  # a file somewhere else
 _SUBJECT_KEYS = ("command", "cmd", "pattern", "query", "url", "regex", "search_term", "code", "input", "skill")
-_OLD_KEYS = ("old_string", "old_str", "oldString", "old_text")
-_FEW = 8  # lines up to which a text is short
 _NOTHING = frozenset({"cd", "export", "set", "source", ".", "pushd", "popd", "unset", "ulimit", "trap"})
 _LOOKING = frozenset({"echo", "printf", "mkdir", "true", "wc", "test", "[", "sleep", "chmod", "sort", "uniq", "diff"})
 _EDITING = frozenset({"cat", "echo", "printf", "tee", "sed", "gsed", "perl", "cp", "mv", "rm", "touch", "ln",
@@ -99,7 +96,7 @@ def read_tool_call(
     action, subject = _action(tool, given), _subject(given)
     paths: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    inside, shape, begins, planned = "", "", "", 0
+    inside, begins, planned = "", "", 0
     patched = _patched(given, action, root)
     if patched:
         action, paths, changed, subject = ActionType.EDIT, patched[:_PATHS_KEPT], patched, ""
@@ -113,7 +110,7 @@ def read_tool_call(
     elif action is ActionType.READ:
         paths = _paths(given, root)
     elif action is ActionType.EDIT:
-        paths, shape = _paths(given, root), _shape(given)
+        paths = _paths(given, root)
         changed = paths
     elif action in (ActionType.SEARCH, ActionType.LIST):
         inside = next(iter(_paths(given, root, folders=True)), "")
@@ -127,7 +124,6 @@ def read_tool_call(
         folder=begins,
         subject=subject[:MAX_SUBJECT_CHARS],
         inside=inside,
-        shape=shape,
         planned=planned,
         disk=disk,
         call_id=call_id,
@@ -220,16 +216,6 @@ def _subject(given: Mapping[str, object]) -> str:
             words = value[2:] if value[0] in ("bash", "sh", "zsh") and len(value) > 2 else value
             return " ".join(words)
     return ""
-
-
-def _shape(given: Mapping[str, object]) -> str:
-    """How the text an edit replaces begins and how long it is; nothing when it replaces none."""
-    old = next((value for key in _OLD_KEYS if isinstance(value := given.get(key), str) and value), "")
-    if not old:
-        return ""
-    lines = old.count("\n", 0, _SHAPE_READ) + 1
-    start = "tab" if old[0] == "\t" else "space" if old[0] == " " else "flush"
-    return f"{start} {'line' if lines == 1 else 'few' if lines <= _FEW else 'many'}"
 
 
 def _paths(given: Mapping[str, object], root: str | None, *, folders: bool = False) -> tuple[str, ...]:
