@@ -83,3 +83,18 @@ def test_observations_of_an_interface_wait_for_a_review(sh: Shell, tmp_path: Pat
     assert sh("observe", "--ui", str(told), "--session", "s9") == 0
     assert "waits for a person" in sh.out
     assert sh("observe", "--ui", str(told), "--spool") == 2
+
+
+def test_the_commands_that_work_here_are_told_with_their_folder(sh: Shell, tmp_path: Path) -> None:
+    rows = [
+        {"s": f"run{number}", "k": "tool", "ts": f"2026-01-0{number + 1}T00:00:00Z", "id": "c", "tool": "bash",
+         "args": {"command": "cd web && bun test"}, "result": "3 pass", "error": False}
+        for number in range(2)
+    ]  # fmt: skip
+    file = tmp_path / "runs.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert sh("observe", str(file)) == 0
+    (told,) = sh.json("foresee", "--commands")["commands"]
+    assert (told["purpose"], told["command"], told["folder"], told["sessions"]) == ("test", "bun test", "web", 2)
+    assert sh("foresee", "--commands") == 0
+    assert "cd web && bun test" in sh.out

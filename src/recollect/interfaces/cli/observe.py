@@ -33,6 +33,7 @@ from recollect.interfaces.cli.console import (
 if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.core.records import Memory
+    from recollect.observer.commands import KnownCommand
     from recollect.observer.failure_patterns import Pattern
     from recollect.observer.replay import Replayed
     from recollect.observer.review import Waiting
@@ -326,19 +327,26 @@ def arguments_foresee(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", type=int, default=10, metavar="N", help="how many at most (default 10)")
     parser.add_argument("--branch", default="", metavar="NAME", help="the branch the work is on")
     parser.add_argument("--failures", action="store_true", help="what tends to fail here, instead of files")
+    parser.add_argument(
+        "--commands", action="store_true", help="what tests, lints, builds and runs the project, instead of files"
+    )
 
 
 def run_foresee(args: argparse.Namespace, console: Console) -> int:
     prompt = " ".join(args.prompt)
-    if bool(prompt) == args.failures:
+    if bool(prompt) + args.failures + args.commands != 1:
         raise InvalidField(
-            "WORDS", "say what the task is, or --failures", hint="For example `recollect foresee fix the parser`."
+            "WORDS",
+            "say what the task is, or --failures, or --commands",
+            hint="For example `recollect foresee fix the parser`.",
         )
     if args.k < 1:
         raise InvalidField("-k", "at least 1")
     with open_from(args, create=False) as memory:
         if args.failures:
             return _show_failures(memory.observer.patterns()[: args.k], console)
+        if args.commands:
+            return _show_commands(memory.observer.commands(k=args.k), console)
         found = memory.observer.foresee(prompt, k=args.k, branch=args.branch)
         sessions = memory.observer.statistics().sessions
     if console.json:
@@ -354,6 +362,22 @@ def run_foresee(args: argparse.Namespace, console: Console) -> int:
             if not sessions
             else "Nothing points anywhere."
         )
+    return FINE
+
+
+def _show_commands(known: list[KnownCommand], console: Console) -> int:
+    if console.json:
+        told = [
+            {"purpose": one.purpose, "command": one.command, "folder": one.folder, "sessions": one.sessions,
+             "successes": one.successes, "failures": one.failures, "instead_of": list(one.instead_of)}
+            for one in known
+        ]  # fmt: skip
+        console.value({"commands": told})
+        return FINE
+    for one in known:
+        console.line(f"{one.purpose:5}  {one.line}  (went well in {one.sessions} of the observed sessions)")
+    if not known:
+        console.line("No command is known to work here yet; `recollect observe` learns from transcripts.")
     return FINE
 
 
