@@ -21,6 +21,7 @@ _THRESHOLD = 0.15  # agreement that makes a relevance of one half
 _OTHER_WORDS = 6.5  # that either side could have said as well: short sentences agree by chance
 _LENGTH, _SHORTEST = 40, 20  # words: the longer a request, the more of it agrees with something by luck
 _RARE = 0.88  # weight from which one shared word is enough
+_LEAST = 0.8  # weight of all that a request and a memory share, below which no sentence can agree enough
 _FAINT = 0.05  # weight below which a shared word is none
 _WINDOW, _STEP = 24, 12  # words of a sentence that is longer, looked at in overlapping parts
 _SHORT = 5  # words below which a sentence belongs to the next
@@ -116,15 +117,22 @@ class WeighedRequest:
 
     def relevance(self, stems: Collection[str]) -> float:
         """How much a memory of these stems speaks of what one part of the request does; APT and more is enough."""
+        shared = [stem for stem in stems if stem in self._weights]
         held = sum(_uncommon(stem) for stem in stems) + _OTHER_WORDS
-        best = max((self._agreement(part, stems, held) for part in self._segments), default=0.0) / self._luck
+        best = max((self._agreement(part, shared, held) for part in self._segments), default=0.0) / self._luck
         return best / (best + _THRESHOLD)
+
+    def may_agree(self, stems: Collection[str]) -> bool:
+        """Could a memory of these words be apt at all, whatever else it says? Most are not worth a closer look."""
+        return sum(weight for stem, weight in self._weights.items() if stem in stems) >= _LEAST
 
     def _agreement(
         self, segment: tuple[Mapping[str, bool], float, float], held_stems: Collection[str], held: float
     ) -> float:
         stems, share, said = segment
-        shared = [stem for stem in stems if stem in held_stems]
+        shared = [stem for stem in held_stems if stem in stems]
+        if not shared:
+            return 0.0
         weights = [self._weights[stem] for stem in shared]
         telling = sum(weight > _FAINT for weight in weights)
         if telling < 2 and not (telling and (max(weights) >= _RARE or any(stems[stem] for stem in shared))):

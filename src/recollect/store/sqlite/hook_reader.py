@@ -39,7 +39,7 @@ _MAX_CHARS = 4_000  # of a text that words are taken from
 _MAX_TERMS = 10  # rarest terms that are looked for; the others only cost time
 _MAX_ROWS = 1_500  # rows the terms that are looked for stand in, together; commoner terms only weigh
 _LOOKED_AT = 30  # best rows by BM25 that are looked at closely
-_LOOKED_AT_FOR_REQUESTS = 60  # … for a request, which may have several topics
+_LOOKED_AT_FOR_REQUESTS = 50  # … for a request, which may have several topics
 _TERMS_OF_SEGMENT = 5  # of its stems that tell most that are looked for
 _TERMS_OF_REQUEST = 32
 _RARE = 0.02  # share of rows: a name that stands in fewer tells enough alone
@@ -232,8 +232,13 @@ class HookReader:
         return self._rate(self._read_request(text)[0], found)
 
     def _rate(self, request: WeighedRequest, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
-        spelt = [" ".join(telling_words(" ".join([content, *labels]))) for content, labels in found]
-        return [request.relevance(frozenset(stems)) for stems in self._tokens(spelt)]
+        texts = [" ".join([content, *labels]) for content, labels in found]
+        close = [place for place, stems in enumerate(self._tokens(texts)) if request.may_agree(frozenset(stems))]
+        spelt = [" ".join(telling_words(texts[place])) for place in close]
+        rated = [0.0] * len(found)
+        for place, stems in zip(close, self._tokens(spelt), strict=True):
+            rated[place] = request.relevance(frozenset(stems))
+        return rated
 
     def _read_request(self, text: str) -> tuple[WeighedRequest, list[str]]:
         """A request as the index spells it, and the words to look for: the rarest of every sentence."""
