@@ -54,7 +54,7 @@ EARLY_URGENCY: Mapping[str, float] = MappingProxyType(
 
 DOUBT_OCCASIONS = 2  # on which it did not hold that are added to every share: three of three may be chance
 TIED_SHARE = 0.6  # of one file's changes that come with the other's, above which the two belong together
-CHANCE_RATIO = 3.0  # times as often as chance would have it that two things must go together (results/learning.md)
+CHANCE_RATIO = 3.0  # times as often as chance would have it that two things must go together (decision 12)
 DIFFERENT_DAYS = 2  # on which it must have held: several sessions of one day are often one piece of work
 USUAL_SHARE = 0.5  # of the occasions on which something must hold to be told as the usual case
 ALWAYS_SHARE, OFTEN_SHARE = 0.8, 0.5  # of a folder's sessions that use a file always, or often
