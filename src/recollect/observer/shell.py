@@ -47,13 +47,14 @@ class ShellCommand:
         return join_folder(self.folder, path)
 
 
-def read_line(line: str, *, folder: str = "", powershell: bool = False, depth: int = 0) -> list[ShellCommand]:
-    """The commands of a line, in its order, those of scripts handed to a shell among them."""
+@lru_cache(maxsize=64)
+def read_line(line: str, *, folder: str = "", powershell: bool = False, depth: int = 0) -> tuple[ShellCommand, ...]:
+    """The commands of a line, in its order, those of scripts handed to a shell among them. Nobody changes them."""
     found: list[ShellCommand] = []
     for one in _Splitter(line[:LINE_READ], folder, powershell=powershell).commands():
         script = _inner_script(one) if depth < _DEPTH else ""
-        found += read_line(script, folder=one.folder, depth=depth + 1) if script else [one]
-    return found[:_COMMANDS]
+        found += read_line(script, folder=one.folder, depth=depth + 1) if script else (one,)
+    return tuple(found[:_COMMANDS])
 
 
 def join_folder(folder: str, path: str) -> str:
