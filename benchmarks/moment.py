@@ -1,6 +1,7 @@
 """Is the apt memory told when somebody asks, and nothing when there is nothing to tell?
 
-    python benchmarks/moment.py [--warm] [--out FILE]     # --warm: with recall and its embedder
+    python benchmarks/moment.py [--out FILE]
+    RECOLLECT_EMBEDDER=pack:potion python benchmarks/moment.py --warm   # as warm processes, with vectors
     python benchmarks/moment.py --stems                   # count what people of the packs say, for core/common_stems.py
 
 `moment.jsonl` refers to what people asked in the packs (pack, session, place among its events, digest of the words):
@@ -162,6 +163,8 @@ def ask(rows: Sequence[dict[str, Any]], said: dict[str, set[str]], *, warm: bool
             path = Path(folder) / "memory.db"
             with recollect.open(path) as memory:
                 memory.remember_all(drafts(rows, without))
+                if warm:
+                    memory.tend(job="vectors")
                 reader = open_hook_reader(str(path), now=int(time.time() * 1000))
                 search = RecallSearch(memory.agent_context, reader) if warm else reader
                 for where, one in asked:
