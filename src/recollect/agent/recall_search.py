@@ -15,6 +15,8 @@ from recollect.core.summary import MemorySummary
 from recollect.store.codec import to_ms
 from recollect.store.sqlite.hook_reader import HookReader
 
+_MIN_WORDS = 20  # of a request, before its meaning alone is reason enough (benchmarks/moment.py --warm)
+
 
 class RecallSearch:
     """Searches with all of recall: judged by words as the hook process does, or told because recall is certain."""
@@ -33,11 +35,13 @@ class RecallSearch:
         ]
 
     def find_apt(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
-        """What a sentence of a request speaks of by its words, and what recall is certain of where the words differ."""
+        """What a sentence of a request speaks of by its words, and what recall is certain of where the words differ: of
+        a few words nobody can be certain, since "fix the tests" is close in meaning to much."""
         found = {one.id: one for one in self._hook_reader.find_apt(text, kinds, limit=limit)}
         hits = self._recall(text, kinds, limit)
+        may_be_certain = len(text.split()) >= _MIN_WORDS
         for hit, relevance in zip(hits, self._hook_reader.rate(text, _texts(hits)), strict=True):
-            sure = max(relevance, APT if _is_certain(hit) else 0.0)
+            sure = max(relevance, APT if may_be_certain and _is_certain(hit) else 0.0)
             if hit.memory.id not in found or found[hit.memory.id].relevance < sure:
                 found[hit.memory.id] = summarize(hit.memory, confidence=hit.confidence, relevance=sure)
         return sorted(found.values(), key=lambda one: (-one.relevance, one.id))[:limit]
