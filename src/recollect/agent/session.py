@@ -75,6 +75,7 @@ class AgentSession:
         self._steps = 0
         self._recent: deque[ToolCall] = deque(maxlen=_MAX_RECENT_CALLS)
         self._failed: deque[str] = deque(maxlen=_MAX_FAILED_CALLS)
+        self._warned: tuple[str, str, tuple[str, ...]] | None = None  # the call that was warned of and has not run yet
         self._trail: deque[ToolCall] = deque(maxlen=_MAX_FAILED_CALLS)  # the last calls, for where work stopped
         self._last_words = ""
         self._busy = threading.Lock()  # one question at a time: a store that hangs gathers no threads
@@ -183,8 +184,10 @@ class AgentSession:
             self._feature_state.see(event)
             if isinstance(event, ToolCall):
                 self._note_call(event)
-            elif isinstance(event, ToolResult) and event.error:
-                self._failed.append(event.call_id)
+            elif isinstance(event, ToolResult):
+                self._warned = None
+                if event.error:
+                    self._failed.append(event.call_id)
             elif isinstance(event, Reasoning):
                 self._last_words = event.text
             elif isinstance(event, StepComplete):
@@ -395,10 +398,13 @@ class AgentSession:
     def _warn(self, call: ToolCall) -> str:
         """A warning from what calls like this met before. Nobody confirmed it, so careful projects are not told."""
         observer = self._context.observer
-        if observer is None or self.level == CAUTIOUS:
+        asked = (call.tool, call.subject, call.paths)
+        if observer is None or self.level == CAUTIOUS or asked == self._warned:
             return ""
         matches = observer.warnings(call, feature_state=self._feature_state)
-        return render_warning(claim_warning(matches, self._record, now=self._now()), nonce=_nonce())
+        told = render_warning(claim_warning(matches, self._record, now=self._now()), nonce=_nonce())
+        self._warned = asked if told else self._warned
+        return told
 
     def _now(self) -> int:
         return to_ms(self._context.writer.now())

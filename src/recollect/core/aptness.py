@@ -22,6 +22,7 @@ _OTHER_WORDS = 6.5  # that either side could have said as well: short sentences 
 _LENGTH, _SHORTEST = 40, 20  # words: the longer a request, the more of it agrees with something by luck
 _RARE = 0.88  # weight from which one shared word is enough
 _LEAST = 0.8  # weight of all that a request and a memory share, below which no sentence can agree enough
+_UNSEEN = 50  # memories that a small store does not hold yet
 _FAINT = 0.05  # weight below which a shared word is none
 _WINDOW, _STEP = 24, 12  # words of a sentence that is longer, looked at in overlapping parts
 _SHORT = 5  # words below which a sentence belongs to the next
@@ -93,7 +94,9 @@ def _sentences(words: Sequence[str]) -> list[str]:
 
 
 def weigh_stem(stem: str, rows: int, total: int) -> float:
-    """How much a stem tells, up to 1: rare in the store, and not in everybody's mouth."""
+    """How much a stem tells, up to 1: rare in the store, and not in everybody's mouth. A store of a few memories is
+    taken for a part of a larger one: that both of two say a word does not make it common."""
+    total += _UNSEEN
     return _uncommon(stem) * math.log(1 + total / max(rows, 1)) / math.log(1 + total)
 
 
