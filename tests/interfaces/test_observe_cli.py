@@ -42,7 +42,7 @@ def transcript(path: Path, *sessions: str, outside: bool = False) -> Path:
 def test_observe_tells_what_was_learnt_and_why_and_status_counts_it(sh: Shell, tmp_path: Path) -> None:
     assert sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2"))) == 0
     assert "2 sessions from 1 file: 1 new, 0 borne out." in sh.out
-    assert "`rtk bun` fails here" in sh.out
+    assert "`rtk bun` does not exist here: run `bun run lint` instead." in sh.out
     assert "seen in 2 sessions" in sh.out
     assert "left out: 1 seen in too few sessions" in sh.out
     status = sh.json("status")["observer"]
@@ -122,10 +122,12 @@ def test_a_review_can_be_scripted(sh: Shell, tmp_path: Path) -> None:
 
 
 def test_confirming_all_leaves_out_what_tools_and_agents_worded_unless_told(sh: Shell, tmp_path: Path) -> None:
-    sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2", outside=True)))
+    seen = tmp_path / "ui.json"
+    seen.write_text('[{"type": "timing", "text": "The page needs two seconds before its button works."}]')
+    assert sh("observe", "--ui", str(seen)) == 0
     assert sh.json("review", "--all-confirm")["confirmed"] == []
     assert sh("review", "--list") == 0
-    assert "careful: in the words of a tool or an agent" in sh.out
+    assert "careful: " in sh.out
     assert len(sh.json("review", "--all-confirm", "--tainted")["confirmed"]) == 1
 
 

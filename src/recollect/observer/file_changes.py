@@ -274,7 +274,7 @@ def _opened_names() -> Pattern[str]:
         r"(?:(?P<call>\bopen|\bPath|[wW]riteFile(?:Sync)?|appendFile(?:Sync)?|\bos\.remove|\bos\.rename|\bos\.replace|"
         r"File\.write|Bun\.write|unlink(?:Sync)?)\(\s*|(?m:^[ \t]*(?:const |let |var )?\w{1,30}[ \t]*=[ \t]*))"
         r"[rf]?(?P<quote>['\"])(?P<name>[\w@.+-][\w@.+ /-]{0,200}\.\w{1,10})(?P=quote)"
-        r"|(?:\bin|=)[ \t]*[\[(](?P<several>[^\])]{1,4000})[\])]"
+        r"|(?:\bin|=)[ \t]*[\[(](?P<several>[^\])]{1,600}+)[\])]"
     )
 
 
@@ -289,4 +289,4 @@ def _literals() -> Pattern[str]:
 def _writing_mode() -> Pattern[str]:
     import re
 
-    return re.compile(r"\s*,\s*(?:mode\s*=\s*)?['\"][rb]{0,2}[waxr+]{0,2}[wax+]")
+    return re.compile(r"\s{0,20},\s{0,20}(?:mode\s{0,20}=\s{0,20})?['\"][rb]{0,2}[waxr+]{0,2}[wax+]")

@@ -354,6 +354,7 @@ COMMANDS = (
     Command("correct", ("correct", "@2", "Boiler two runs at nine bar."), whole=True, once=True),
     Command("confirm", ("confirm", "@3"), whole=True),
     Command("reject", ("reject", "@4"), whole=True, once=True),
+    Command("told --reject", ("told", "--reject", "@4"), whole=True, once=True),
     Command("dispute", ("dispute", "@5"), whole=True, once=True),
     Command("pin", ("pin", "@6"), whole=True),
     Command("forget", ("forget", "@7"), whole=True, once=True),

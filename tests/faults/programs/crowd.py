@@ -117,7 +117,7 @@ def edit_one(path: Path, seed: int, processes: int, operations: int) -> dict[str
     with recollect.open(path) as memory:
         assert_sound(memory)
         edited = memory.get(id)
-        history = memory.history(id)
+        history = memory.history(id, limit=100_000)
     return {
         "errors": _errors(answers),
         "counts": dict(edited.attributes),

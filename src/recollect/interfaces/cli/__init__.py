@@ -77,9 +77,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     console = Console(json="--json" in words)
     try:
-        code = _run(words, console)
-        sys.stdout.flush()
-        return code
+        try:
+            return _run(words, console)
+        finally:  # also when help was asked for, which ends the program
+            sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has gone: `recollect list | head -1`
         console.silence()
         return FINE

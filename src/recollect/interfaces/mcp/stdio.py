@@ -26,16 +26,18 @@ _SHOWN = 4_000  # characters at either end of a line in which its id is looked f
 
 
 def end_with_host() -> None:
-    """From now on the process ends soon after its stdin is hung up. Called before anything large is loaded."""
+    """From now on the process ends soon after its stdin is hung up or nobody reads its stdout. Called before anything
+    large is loaded."""
     if not hasattr(select, "poll"):
         return  # reading the end of stdin has to do
-    wire = os.dup(0)  # the SDK moves stdin elsewhere
-    threading.Thread(target=_watch_host, args=(wire,), name="recollect-host", daemon=True).start()
+    wires = (os.dup(0), os.dup(1))  # the SDK moves both elsewhere
+    threading.Thread(target=_watch_host, args=wires, name="recollect-host", daemon=True).start()
 
 
-def _watch_host(wire: int) -> None:
+def _watch_host(*wires: int) -> None:
     watched = select.poll()
-    watched.register(wire, 0)  # asks for nothing: hanging up is told anyway
+    for wire in wires:
+        watched.register(wire, 0)  # asks for nothing: hanging up is told anyway
     while not any(event & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, event in watched.poll(0)):
         time.sleep(_WATCH)
     time.sleep(_GRACE)

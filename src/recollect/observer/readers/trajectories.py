@@ -102,7 +102,8 @@ _SHELLS_TROUBLE = re.compile(
     r"Permission denied)|usage: |Traceback \(most recent call last\)"
 )
 _LAST_LINE_TROUBLE = re.compile(
-    r"(?:[\w.]{1,80}(?:Error|Exception)\b(?:: .*)?|=+ .*\b[1-9]\d* (?:failed|errors?)\b.*|FAILED \(.*\))"
+    r"(?:[\w.]{1,80}(?:Error|Exception)\b(?:: .*)?|={1,100}+ .{0,100}\b[1-9]\d{0,6} (?:failed|errors?)\b.*"
+    r"|FAILED \(.*\))"
 )
 _CODES = ("exit_code", "returncode", "exitCode")
 
