@@ -219,7 +219,12 @@ class WiredRooms:
             model=self._model,
             messages=self._commit_messages,
         )
-        return Observer(context, folder=store.engine.folder, ingest=self.injections().ingest)
+        return Observer(
+            context,
+            folder=store.engine.folder,
+            is_persons=self._writer.door.is_persons,
+            ingest=self.injections().ingest,
+        )
 
     def injections(self) -> InjectionIngest:
         from recollect.agent.ingest import InjectionIngest

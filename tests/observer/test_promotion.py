@@ -196,7 +196,7 @@ def test_a_session_whose_last_tests_failed_counts_as_failed_where_nobody_said_ho
 # --- what people say ------------------------------------------------------------------------------------------------
 
 
-def test_a_refusal_is_told_with_its_reason_and_leads_everything_else(memory: Recollect, learn: Learn) -> None:
+def test_a_refusal_is_kept_with_its_reason_and_waits_for_review(memory: Recollect, learn: Learn) -> None:
     learn(lint("s1"))
     refused = (
         "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n"
@@ -205,7 +205,8 @@ def test_a_refusal_is_told_with_its_reason_and_leads_everything_else(memory: Rec
     session = lint("s2").edit("src/client.py", refused, error=True, rejected=True)
     first, second = learn(session).added
     assert first.memory.content == "don't touch the generated client, change the schema instead"
-    assert first.memory.confidence == policy.SPOKEN_CONFIDENCE
+    assert first.memory.confidence == pytest.approx(policy.SPOKEN_CONFIDENCE * policy.TAINTED_FACTOR)
+    assert first.memory.status is Status.CANDIDATE
     assert second.memory.kind == Kind.ERROR_PATTERN
 
 

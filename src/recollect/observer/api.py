@@ -32,17 +32,25 @@ from recollect.observer.synthesis import CausesChore, SynthesiseChore
 from recollect.observer.watcher import SessionWatcher
 
 DEFAULT_KIND = "build"
+_HANDED_IN = "told in a transcript an agent handed in"
 
 
 class Observer:
     """Learns from what agents do."""
 
     def __init__(
-        self, context: ObserverContext, *, folder: Path | None, ingest: Callable[[], object] = lambda: None
+        self,
+        context: ObserverContext,
+        *,
+        folder: Path | None,
+        is_persons: bool = True,
+        ingest: Callable[[], object] = lambda: None,
     ) -> None:
-        """`ingest` brings in what the sessions of hooks were told, whenever their files are drained."""
+        """`is_persons`: a person asks, so what a transcript calls a person's words counts as that. `ingest` brings in
+        what the sessions of hooks were told, whenever their files are drained."""
         self._context = context
         self._folder = folder
+        self._is_persons = is_persons
         self._ingest = ingest
         self._predictor = Predictor(context)
 
@@ -77,8 +85,12 @@ class Observer:
         kind: str | None = None,
         progress: Progress = lambda done, of: None,
     ) -> Replayed:
-        """Learn from transcripts: files, folders or patterns. Again, the same ones change nothing."""
-        done = replay(transcripts(paths), self._learn, begin=self._begin(kind), progress=progress)
+        """Learn from transcripts: files, folders or patterns. Again, the same ones change nothing.
+
+        Through an agent's door, what a transcript calls a person's words waits for review: anybody can write a file.
+        """
+        hearsay = "" if self._is_persons else _HANDED_IN
+        done = replay(transcripts(paths), self._learn, begin=self._begin(kind), hearsay=hearsay, progress=progress)
         self._predictor.publish()
         return done
 

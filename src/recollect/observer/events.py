@@ -155,15 +155,19 @@ class Reasoning(Event):
 
 
 class UserText(Event):
-    """What a person said; `branch` is that of the work tree then, where the host tells."""
+    """What a person said; `branch` is that of the work tree then, where the host tells.
 
-    __slots__ = ("branch", "text")
+    `hearsay` says why no person is known to have said it, where that is so.
+    """
+
+    __slots__ = ("branch", "hearsay", "text")
 
     def __init__(
         self,
         *,
         text: str,
         branch: str = "",
+        hearsay: str = "",
         id: str,
         session: str,
         step: int,
@@ -173,6 +177,7 @@ class UserText(Event):
         super().__init__(id=id, session=session, step=step, at=at, agent=agent)
         self.text = text
         self.branch = branch
+        self.hearsay = hearsay
 
 
 class StepComplete(Event):

@@ -17,6 +17,7 @@ from pathlib import Path
 from recollect.core.errors import NothingToObserve
 from recollect.files.session_file import ENDING, SessionFile, session_files, spool_folder
 from recollect.observer import policy
+from recollect.observer.events import UserText
 from recollect.observer.promotion import Learned
 from recollect.observer.readers import detect_format, hook, peek, read_events
 from recollect.observer.readers.base import ReadingTally
@@ -73,15 +74,19 @@ def replay(
     learn: Callable[[SessionWatcher], Learned],
     *,
     begin: Begin,
+    hearsay: str = "",
     progress: Progress = lambda done, of: None,
 ) -> Replayed:
-    """Learn from transcripts, session by session, each once its file is read."""
+    """Learn from transcripts, session by session, each once its file is read.
+
+    `hearsay` says why what they call a person's words is not known to be a person's.
+    """
     done = Replayed()
     units = together(files)
     sizes = [sum(path.stat().st_size for path in unit) for unit in units]
     for number, unit in enumerate(units):
         progress(sum(sizes[:number]), sum(sizes))
-        _unit(unit, learn, begin, done)
+        _unit(unit, learn, begin, done, hearsay=hearsay)
     progress(sum(sizes), sum(sizes))
     return done
 
@@ -135,13 +140,20 @@ def _drop_old(spool: Path, now: float) -> None:
             old.unlink(missing_ok=True)
 
 
-def _unit(paths: Sequence[Path], learn: Callable[[SessionWatcher], Learned], begin: Begin, done: Replayed) -> bool:
+def _unit(
+    paths: Sequence[Path],
+    learn: Callable[[SessionWatcher], Learned],
+    begin: Begin,
+    done: Replayed,
+    *,
+    hearsay: str = "",
+) -> bool:
     """Learn from the files of one session, or of several; False when nothing could be learnt from them."""
     tally = ReadingTally()
     watches: dict[str, SessionWatcher] = {}
     name = str(paths[-1])
     try:
-        for watched in _watched(paths, tally, watches, begin):
+        for watched in _watched(paths, tally, watches, begin, hearsay):
             done.learned.append(learn(watched))
     except (OSError, EOFError, gzip.BadGzipFile) as trouble:
         done.skipped[name] = str(trouble) or type(trouble).__name__
@@ -159,7 +171,7 @@ def _unit(paths: Sequence[Path], learn: Callable[[SessionWatcher], Learned], beg
 
 
 def _watched(
-    paths: Sequence[Path], tally: ReadingTally, watches: dict[str, SessionWatcher], begin: Begin
+    paths: Sequence[Path], tally: ReadingTally, watches: dict[str, SessionWatcher], begin: Begin, hearsay: str
 ) -> Iterator[SessionWatcher]:
     """Feed the events of some files to the watches of their sessions; one too many is given up to be learnt from."""
     for path in paths:
@@ -172,6 +184,8 @@ def _watched(
                     if len(watches) >= OPEN:
                         yield watches.pop(next(iter(watches)))
                     watch = watches[event.session] = begin(event.session, host.replace("_", "-"))
+                if hearsay and isinstance(event, UserText):
+                    event.hearsay = hearsay
                 watch.feed(event)
 
 

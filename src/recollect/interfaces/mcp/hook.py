@@ -25,6 +25,7 @@ from recollect.core.errors import RecollectError
 from recollect.interfaces.hook import HOSTS, answer, log
 from recollect.interfaces.mcp.handle import MemoryHandle
 from recollect.interfaces.mcp.tools import Given
+from recollect.observer.readers.hook import BY_TOOL
 
 HOOK = "hook"
 _USUAL = "claude-code"  # its protocol is the one most hosts speak
@@ -62,7 +63,8 @@ def _answer(handle: MemoryHandle, given: Mapping[str, Any]) -> str:
         if host not in HOSTS or not payload:
             log(host, "the hook tool was called without a known host or an event")
             return ""
-        return _warm(handle.open(), host, payload)
+        # A model that is shown the tool can call it too: a prompt that comes this way is not known to be a person's.
+        return _warm(handle.open(), host, {**payload, BY_TOOL: True})
     except (RecollectError, OSError, ValueError, RecursionError) as trouble:  # a host must not see it
         log(host, f"{type(trouble).__name__}: {trouble}")
         return ""

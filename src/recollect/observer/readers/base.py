@@ -187,14 +187,14 @@ class EventMaker:
             yield Reasoning(id=self._id("reasoning", key or text, at), session=self.session, step=self.step, at=at,
                             agent=agent, text=clip_middle(text, TEXT_KEPT // 2, TEXT_KEPT // 2))  # fmt: skip
 
-    def user(self, key: str, text: str, *, at: float | None, agent: str = "") -> Iterator[UserText]:
+    def user(self, key: str, text: str, *, at: float | None, agent: str = "", hearsay: str = "") -> Iterator[UserText]:
         """What was asked; `agent` where not a person but an agent asks, of the agent of that name."""
         text = own_words(text)
         if text.strip():
             self.tally.events += 1
             yield UserText(id=self._id("user", key or text, at), session=self.session, step=self.step, at=at,
                            agent=agent, text=clip_middle(text, TEXT_KEPT // 2, TEXT_KEPT // 2),
-                           branch=self.branch)  # fmt: skip
+                           branch=self.branch, hearsay=hearsay)  # fmt: skip
 
     def stepped(self, *, at: float | None, tokens: int | None = None) -> StepComplete:
         self.tally.events += 1

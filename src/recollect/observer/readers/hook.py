@@ -45,6 +45,8 @@ _SILENT = frozenset(
 _DISK = frozenset({"missing", "absent", "several"})  # what a hook says it found on the disk before a call
 _OPENS, _CLOSES = "<hook_context>", "</hook_context>"  # Gemini tells a prompt with what hooks added
 _PEOPLE = frozenset({"", "user", "sdk"})  # sources of a prompt that a person stands behind
+BY_TOOL = "by_hook_tool"  # marks an event that came by our MCP tool, which a model can call as well as its host
+_TOLD_BY_TOOL = "told through the hook tool"
 _TEXTS = ("stdout", "output", "llmContent", "content", "text", "result", "message", "returnDisplay", "error")
 _OUTCOMES = {"completed": Outcome.SUCCESS, "aborted": Outcome.ABANDONED, "error": Outcome.FAILURE}
 NO = "The user doesn't want to proceed with this tool use."
@@ -102,7 +104,8 @@ def _one(event: str, payload: Json, one: _Session, at: float | None, disk: str) 
     elif event in _ALSO and not one.calls_told:
         yield from _also(event, payload, one, at)
     elif event in _ASKED and word(payload.get("source")) in _PEOPLE:
-        yield from one.maker.user(word(payload.get("prompt_id")), _read_prompt(payload), at=at)
+        hearsay = _TOLD_BY_TOOL if payload.get(BY_TOOL) else ""
+        yield from one.maker.user(word(payload.get("prompt_id")), _read_prompt(payload), at=at, hearsay=hearsay)
     elif event in _SAID:
         yield from one.maker.reasoning("", prose(payload.get(_SAID[event])), at=at, agent=agent)
     elif event in _STEPPED:

@@ -21,39 +21,47 @@ _HOSTS_NOTE = "\n\nNote: "  # what a host adds to it
 _PRINTED, _PRINTED_CHARS = 24, 2_000  # results that pasted words are looked for in, and characters of each
 _RUN_WORDS, _RUN_CHARS = 4, 15  # in a row that two texts do not share by chance
 _PASTED = "pasted from what a tool printed"
+_ANSWERED = "told in the answer of a tool"  # any program can print what a host says of a refused call
 
 
 @dataclass(slots=True)
 class PersonSaid(Detector):
     """said: a person stated a rule that holds beyond this task, or corrected what an agent took for a fact.
 
-    Prompts count, and the reason a person gives for refusing a call; what another agent asks of a sub-agent and what a
-    host puts in a person's place do not. The subject is what was said, whole; the hunch its sort; the words its kind;
-    the measure how sure it is.
+    Prompts count; what another agent asks of a sub-agent and what a host puts in a person's place do not. The reason a
+    person gives for refusing a call stands in a tool's answer, where any tool can write one: it is tainted. The subject
+    is what was said, whole; the hunch its sort; the words its kind; the measure how sure it is.
     """
 
     name: ClassVar[str] = "said"
     prompts: dict[str, list[int]] = field(default_factory=dict)
     pasted: dict[str, list[str]] = field(default_factory=dict)  # runs of a prompt's words that a tool had printed
+    hearsay: dict[str, str] = field(default_factory=dict)  # prompts that no person is known to have typed, and why
     printed: list[str] = field(default_factory=list)
 
     def see(self, event: Event) -> None:
         if isinstance(event, UserText):
             if not event.agent:
-                self._note(event.text, event.step)
+                self._note(event.text, event.step, event.hearsay)
         elif isinstance(event, ToolResult):
             if event.rejected and not event.agent:
-                self._note(event.text.partition(_REASON)[2].partition(_HOSTS_NOTE)[0], event.step)
+                self._note(event.text.partition(_REASON)[2].partition(_HOSTS_NOTE)[0], event.step, _ANSWERED)
             else:
                 self.printed = [*self.printed[1 - _PRINTED :], _plain(event.text[:_PRINTED_CHARS])]
 
-    def _note(self, text: str, step: int) -> None:
+    def _note(self, text: str, step: int, hearsay: str) -> None:
         if len(text) > _PROMPT_CHARS or not is_persons_prompt(text):
             return
         steps = self.prompts.get(text)
         if steps is None:
             make_room(self.prompts, _PROMPTS)
             steps = self.prompts[text] = []
+            self.hearsay.pop(text, None)
+            if hearsay:
+                make_room(self.hearsay, _PROMPTS)
+                self.hearsay[text] = hearsay
+        elif not hearsay:
+            self.hearsay.pop(text, None)  # a person said it as well
         if step not in steps and len(steps) < MAX_MARKS:
             steps.append(step)
         held = "\n".join(self.printed)
@@ -67,7 +75,9 @@ class PersonSaid(Detector):
         for prompt, steps in self.prompts.items():
             room -= len(prompt)
             for kept in find_said(prompt) if room >= 0 else ():
-                signals.setdefault(kept.text, self._signal(session, prompt, steps, kept))
+                signal = self._signal(session, prompt, steps, kept)
+                if kept.text not in signals or (signals[kept.text].taint and not signal.taint):
+                    signals[kept.text] = signal
         return list(signals.values())
 
     def _signal(self, session: str, prompt: str, steps: list[int], kept: KeptSaid) -> Signal:
@@ -81,7 +91,7 @@ class PersonSaid(Detector):
             words=(str(kept.kind),),
             hunch=str(kept.sort),
             measure=float(kept.score),
-            taint=_PASTED if any(run in words for run in self.pasted.get(prompt, ())) else "",
+            taint=_PASTED if any(run in words for run in self.pasted.get(prompt, ())) else self.hearsay.get(prompt, ""),
         )
 
 
