@@ -1,5 +1,6 @@
-"""Every regular expression that ships is linear in practice: at most 50 ms of CPU on 20 kB of hostile text, and at most
-2.6 times as much on twice that. The texts are shapes that are hostile in general and others made from each pattern."""
+"""Every regular expression that ships is linear in practice: on 20 kB of hostile text at most twenty times the CPU of a
+plain pattern that finds every word, and at most 2.6 times as much on twice the text. The texts are shapes that are
+hostile in general and others made from each pattern."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -22,7 +24,10 @@ from recollect.files.ignore import Ignores
 from recollect.files.walk import walk
 
 SIZE = 20_000
-BOUND = 0.050 if SOAK else 0.100  # seconds of CPU; a busy machine is slower, what is not linear takes far longer
+PLAIN, PLAIN_TEXT = re.compile(r"\w+[ \t]*[=:]|\S"), ("key = value; other.name: 12 " * 800)[:SIZE]
+TIMES = 20  # as slow as the plain pattern, measured at the same moment; a window of 200 characters comes to 16
+RULE_TIMES = 400  # the same for fifty ignore rules with four long paths each
+GIVE_UP = 2.0  # seconds after which a pattern is no longer waited for
 GROWTH = 2.6  # times, for twice the text
 SCREEN = 10_000 if SOAK else 3_000  # characters of a first look: who is fast on these is fast on more
 QUICK = 0.0003 if SOAK else 0.0006  # seconds that are no cause for a second look: even a cubic pattern would pass
@@ -55,13 +60,16 @@ def check_linear(name: str, pattern: re.Pattern[Any]) -> None:
             continue
         told = f"{name} on {short(40)!r}: {pattern.pattern!r}"
         first = min(first, _seconds(pattern, short(SCREEN)))
-        assert first <= 2 * BOUND, f"{first * 1000:.0f} ms for {SCREEN:,} characters. {told}"
-        if not SOAK and _is_plainly_linear(pattern, short, first):
+        bound = _usual_bound()
+        if first > 2 * bound:
+            first, bound = _seconds(pattern, short(SCREEN)), TIMES * _plain_seconds()
+        assert first <= 2 * bound, f"{first * 1000:.0f} ms for {SCREEN:,} characters. {told}"
+        if not SOAK and _is_plainly_linear(pattern, short, first, bound):
             continue
         once = _seconds(pattern, short(SIZE))
-        if once > BOUND:
-            once = min(_seconds(pattern, short(SIZE)) for _ in range(5))
-        assert once <= BOUND, f"{once * 1000:.0f} ms for {SIZE:,} characters. {told}"
+        if once > bound:
+            once, bound = min(_seconds(pattern, short(SIZE)) for _ in range(5)), TIMES * _plain_seconds()
+        assert once <= bound, f"{once * 1000:.0f} ms for {SIZE:,} characters. {told}"
         if once > SURE and once > GROWTH * SIZE / SCREEN / 2 * first:
             once = max(SURE, min(_seconds(pattern, short(SIZE)) for _ in range(3)))
             if min(_seconds(pattern, short(2 * SIZE)) for _ in range(3)) > GROWTH * once:
@@ -69,9 +77,9 @@ def check_linear(name: str, pattern: re.Pattern[Any]) -> None:
                 assert far <= 8 * GROWTH * once, f"{far / once:.0f} times as long for 8 times as much. {told}"
 
 
-def _is_plainly_linear(pattern: re.Pattern[Any], short: Hostile, first: float) -> bool:
+def _is_plainly_linear(pattern: re.Pattern[Any], short: Hostile, first: float, bound: float) -> bool:
     """Half of the text takes about half the time, and in proportion the whole stays within the bound."""
-    if first * SIZE / SCREEN > 0.8 * BOUND:
+    if first * SIZE / SCREEN > 0.8 * bound:
         return False
     half = min(_seconds(pattern, short(SCREEN // 2)) for _ in range(4))
     return first <= GROWTH * half
@@ -105,7 +113,7 @@ def _seconds(pattern: re.Pattern[Any], text: str) -> float:
     before = signal.signal(signal.SIGVTALRM, _give_up)
     start = time.process_time()
     with suppress(TooSlow):  # which may also come while the timer is being stopped
-        signal.setitimer(signal.ITIMER_VIRTUAL, 20 * BOUND)
+        signal.setitimer(signal.ITIMER_VIRTUAL, GIVE_UP)
         try:
             for _ in pattern.finditer(subject):
                 pass
@@ -114,6 +122,18 @@ def _seconds(pattern: re.Pattern[Any], text: str) -> float:
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     signal.signal(signal.SIGVTALRM, before)
     return time.process_time() - start
+
+
+def _plain_seconds() -> float:
+    """What the plain pattern takes now: a busy machine is slower for both. Some clocks stand still for a moment, so the
+    least of a few would be nothing."""
+    return median(_seconds(PLAIN, PLAIN_TEXT) for _ in range(5))
+
+
+@cache
+def _usual_bound() -> float:
+    """The bound as it is at first; what exceeds it is measured again beside the plain pattern."""
+    return TIMES * _plain_seconds()
 
 
 def _give_up(*_: object) -> None:
@@ -130,7 +150,7 @@ def test_a_bad_pattern_would_be_found() -> None:
         r"```(?:json)?\s*\n(.*?)```",
         r'("(?:[^"\\]|\\.)*")|/\*.*?\*/',
         r"(a+)+b",
-        *([r"X.*Y"] if SOAK else []),
+        r"X.*Y",
     ):
         assert any(_is_refused(re.compile(bad, re.DOTALL)) for _ in range(5)), bad  # times are never quite the same
 
@@ -172,4 +192,4 @@ def test_ignore_rules_are_linear_whatever_they_say(rule: str) -> None:
     rules = Ignores().with_rules("", [rule] * 50)
     for path in ("a" * 4_000, "a/" * 2_000 + "a", "a/" * 100 + "a" * 200, "/".join("ab" * 60 for _ in range(30))):
         rules.ignored(path)
-    assert time.process_time() - start < 4
+    assert time.process_time() - start < RULE_TIMES * _plain_seconds()
