@@ -17,6 +17,7 @@ from recollect.store.words import Words
 if TYPE_CHECKING:
     from recollect.store.documents import Documents
     from recollect.store.entities import Entities
+    from recollect.store.exports import Exports
     from recollect.store.graph import Graph
     from recollect.store.injections import Injections
     from recollect.store.jobs import Jobs
@@ -107,6 +108,12 @@ class Store:
         from recollect.store.entities import Entities
 
         return Entities(self.engine, self.project)
+
+    @cached_property
+    def exports(self) -> Exports:
+        from recollect.store.exports import Exports
+
+        return Exports(self.engine)
 
     @cached_property
     def injections(self) -> Injections:
