@@ -201,7 +201,7 @@ _STEM_OF: dict[str, str] = {}
 def _stems(words: set[str]) -> set[str]:
     import apsw
 
-    from recollect.store.sqlite.match import TOKENIZER
+    from recollect.store.terms import TOKENIZER
 
     missing = [word for word in words if word not in _STEM_OF]
     cut: Any = apsw.Connection(":memory:").fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))

@@ -30,11 +30,11 @@ NUMPY = (time.perf_counter() - _BEGAN) * 1000  # ms that importing it took
 from numpy.typing import NDArray  # noqa: E402
 
 from recollect.core.query import Filter  # noqa: E402
+from recollect.store.codes import units  # noqa: E402
 from recollect.store.filters import where  # noqa: E402
 from recollect.store.migrate import migrate  # noqa: E402
 from recollect.store.port import Engine, Space  # noqa: E402
 from recollect.store.sqlite import ivf  # noqa: E402
-from recollect.store.sqlite.codes import units  # noqa: E402
 from recollect.store.sqlite.engine import SqliteEngine  # noqa: E402
 from recollect.store.sqlite.vectors import SMALL, SqliteVectors  # noqa: E402
 

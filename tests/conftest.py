@@ -10,12 +10,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import recollect
 from faults.fault_tools import FIGURES
+from postgres_server import database_dsn, drop_database
 from recollect.app import Recollect
 from recollect.config import Settings
 
@@ -66,9 +68,21 @@ def counted_ids(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def tenant_dsn() -> str:
+    """The address of an empty store on PostgreSQL: a tenant of its own in the database of this run."""
+    pytest.importorskip("psycopg")
+    return f"{database_dsn()}&tenant=t{uuid4().hex}"
+
+
+@pytest.fixture
 def memory(clock: HandClock) -> Iterator[Recollect]:
     with recollect.open(":memory:", project="test", actor="tester", clock=clock) as opened:
         yield opened
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        drop_database()
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ def errors(kind: type[RecollectError] = RecollectError) -> Iterator[type[Recolle
 
 def samples(kind: type[RecollectError]) -> Iterator[RecollectError]:
     """The error with every value given, and with only those that it needs."""
-    given = {"int": 4321, "float": 2.6, "Iterable[str]": ["b", "a", "d", "c"], "str": "", "str | None": "noon"}
+    given = {"bool": True, "int": 4321, "float": 2.6, "str": "", "str | None": "noon"}
+    given |= {"Iterable[str]": ["b", "a", "d", "c"]}
     if "error" in inspect.signature(kind).parameters:
         yield kind(FileNotFoundError(2, "No such file", "a.txt"))  # type: ignore[call-arg,arg-type]
         yield kind(OSError())  # type: ignore[call-arg,arg-type]

@@ -28,7 +28,7 @@ from recollect.recall.reader import Reader, RetrievalContext
 from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
 from recollect.remember.writer import VectorMaker, Writer
 from recollect.store.meta import FILE, Meta
-from recollect.store.open import open_store
+from recollect.store.open import names_database, open_store
 from recollect.store.pair import StorePair
 from recollect.store.sqlite.place import was_made_here
 from recollect.store.store import Store
@@ -71,14 +71,16 @@ def open(
     identity: Identity = new_id,
     adopt: bool = False,
 ) -> Recollect:
-    """Open a memory: a database file, a project directory, `":memory:"`, or nothing for the project you are in.
+    """Open a memory: a database file, a project directory, `":memory:"`, the address of a PostgreSQL database
+    (`postgresql://…`), or nothing for the project you are in.
 
     `PERSONAL` names the person's own file; with `personal=True` its memories are recalled beside the project's. `door`
     says where what is done comes in: `python` is the owner's program, and what it says is a person's word.
     `adopt=True` says that a store from elsewhere is yours, as `recollect trust adopt` does.
     """
     came_in_by = find_door(door)
-    file = locate(path)
+    address = path if isinstance(path, str) and names_database(path) else None
+    file = None if address else locate(path)
     if file is not None and file.parent.name == FOLDER and os.path.lexists(file.parent):
         _require_own_folder(file.parent)
     loaded = load_settings(None if file is None else file.parent) if settings is None else LoadedSettings(settings)
@@ -88,7 +90,7 @@ def open(
     kinds = kinds_of(chosen)
     before = None if file is None or not os.path.lexists(file) else identify_file(os.fspath(file))
     store = open_store(
-        file,
+        address or file,
         kinds,
         create=create,
         read_only=read_only,

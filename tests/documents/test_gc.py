@@ -11,8 +11,8 @@ import recollect
 from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.store.check import check
-from recollect.store.sqlite import vector_upkeep
-from recollect.store.sqlite.codes import cluster, encode, units
+from recollect.store.codes import cluster, encode, units
+from recollect.store.repeats import repeating_codes
 from recollect.testing.fakes import WordEmbedder
 
 
@@ -123,13 +123,13 @@ def test_repeats_are_found_across_cells() -> None:
     centres = cluster(everyone, 100, rounds=4, seed=1)
     exact = everyone @ everyone.T
     wanted = {(later, first) for first, later in zip(*np.nonzero(np.triu(exact >= 0.95, k=1)), strict=True)}
-    found = set(vector_upkeep.repeating_codes(codes(everyone), centres, least=0.94))
+    found = set(repeating_codes(codes(everyone), centres, least=0.94))
     assert len(wanted) == 300
     assert len(wanted & found) >= 0.99 * len(wanted)
 
 
 def test_ten_thousand_copies_have_one_leader() -> None:
     copies = np.tile(np.ones((1, 32), np.float32), (10_000, 1))
-    found = vector_upkeep.repeating_codes(codes(copies), None, least=0.95)
+    found = repeating_codes(codes(copies), None, least=0.95)
     assert len(found) == 9_999
     assert {leader for _, leader in found} == {0}

@@ -1,4 +1,4 @@
-"""Every statement outside `store/sqlite` is one that PostgreSQL's own grammar accepts."""
+"""Every statement outside the engines is one that PostgreSQL's own grammar accepts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OPEN = {
 
 def modules() -> Iterator[Any]:
     for found in pkgutil.walk_packages([str(ROOT)], "recollect.store."):
-        if ".sqlite" not in found.name:
+        if ".sqlite" not in found.name and ".postgres" not in found.name:
             yield importlib.import_module(found.name)
 
 

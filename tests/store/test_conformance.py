@@ -1,4 +1,4 @@
-"""SQLite passes the conformance suite of the store port, in a file and in memory."""
+"""SQLite, in a file and in memory, and PostgreSQL pass the conformance suite of the store port."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect.core.kinds import Kinds
 from recollect.store.migrate import migrate
+from recollect.store.open import open_store
 from recollect.store.port import Engine
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.testing.store import EngineConformance
@@ -20,3 +22,11 @@ class TestSqlite(EngineConformance):
         migrate(engine, facts={"project": "p"})
         yield engine
         engine.close()
+
+
+class TestPostgres(EngineConformance):
+    @pytest.fixture
+    def engine(self, tenant_dsn: str) -> Iterator[Engine]:
+        store = open_store(tenant_dsn, Kinds(), project="p")
+        yield store.engine
+        store.close()

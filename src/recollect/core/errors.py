@@ -643,6 +643,94 @@ class UnsafeSqlite(StoreError):
         )
 
 
+class StoreUnreachable(StoreError):
+    """No connection to the database server, or it broke off. What a write had not yet committed is taken back."""
+
+    code = "store-unreachable"
+
+    def __init__(self, location: str, why: str, *, was_committing: bool = False) -> None:
+        told = "It broke off during a commit: look whether the last change is there before repeating it. "
+        super().__init__(
+            f"{location} cannot be reached: {why}.",
+            hint=f"{told if was_committing else ''}Check the address, the user and that the server runs.",
+        )
+
+
+class BadDsn(StoreError):
+    """What should name a database cannot be read as such."""
+
+    code = "bad-dsn"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"That is no address of a PostgreSQL database: {why}.",
+            hint="Write it as postgresql://user:password@host:5432/database?tenant=name.",
+        )
+
+
+class OldServer(StoreError):
+    code = "old-server"
+
+    def __init__(self, location: str, what: str, *, found: str, needed: str) -> None:
+        super().__init__(
+            f"{location} runs {what} {found}; Recollect needs {needed} or later.",
+            hint="Upgrade the server."
+            if what == "PostgreSQL"
+            else "Install a newer pgvector and run `alter extension vector update`.",
+        )
+
+
+class ExtensionMissing(StoreError):
+    code = "extension-missing"
+
+    def __init__(self, location: str, *, extension: str) -> None:
+        super().__init__(
+            f"{location} does not have the extension {extension!r}.",
+            hint=f"Install pgvector on the server, then run `create extension {extension}` as an administrator.",
+        )
+
+
+class StoreForbidden(StoreError):
+    """The database role may not do what was asked."""
+
+    code = "store-forbidden"
+
+    def __init__(self, location: str, why: str, *, hint: str) -> None:
+        super().__init__(f"{location} does not allow that: {why}.", hint=hint)
+
+
+class RowSecurityOff(StoreError):
+    """A role that sees every tenant's rows is not let in."""
+
+    code = "row-security-off"
+
+    def __init__(self, location: str, role: str) -> None:
+        super().__init__(
+            f"The role {role!r} ignores row-level security, so {location} was not opened.",
+            hint="Connect as a role without SUPERUSER and BYPASSRLS, or as one that may create roles: "
+            "Recollect then works as the role recollect_app.",
+        )
+
+
+class PoolExhausted(StoreError):
+    code = "pool-exhausted"
+
+    def __init__(self, location: str, *, size: int, waited: float) -> None:
+        super().__init__(
+            f"All {size} connections to {location} have been in use for {waited:.0f} s.",
+            hint="Try again, use fewer threads, or add `pool=20` to the address.",
+        )
+
+
+class FileOnly(StoreError):
+    """Something that is done to a file was asked of a store on a server."""
+
+    code = "file-only"
+
+    def __init__(self, what: str, location: str, *, hint: str) -> None:
+        super().__init__(f"{what} works on a store in a file; {location} is on a server.", hint=hint)
+
+
 class MigrationFailed(StoreError):
     code = "migration-failed"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -25,6 +26,11 @@ _QUIET = ", ".join(f"'{action}'" for action in QUIET)
 _SHOWN = "((about in ('memory', 'passages', 'note') or action = 'link') and action <> 'snapshot')"
 REPLICA = "replica"  # the fact that names this copy of the store
 ANCHOR = "log_head"  # the fact that says where the log ends
+
+
+def new_replica() -> str:
+    """A name for a copy of a store that no other copy has."""
+    return f"rep_{os.urandom(10).hex()}"
 
 
 class EntryBody(NamedTuple):

@@ -64,7 +64,7 @@ def migrate(
     """
     if steps is None:
         steps = every_step(engine)
-    with engine.write():  # under the lock, and it makes the file when there is none
+    with engine.migration():  # under the lock, and it makes the file when there is none
         current = engine.schema()
         if current == 0 and steps[-1].number >= FIRST:
             create(engine)
@@ -74,14 +74,16 @@ def migrate(
         if missing:
             backup = "nowhere: the store was empty" if current == 0 else _backed_up(engine, missing[-1].number)
             for step in missing:
-                _apply(engine, step, backup)
+                for _ in engine.each_store():
+                    _apply(engine, step, backup)
+                engine.set_schema(step.number)
 
 
 def _backed_up(engine: Engine, number: int) -> str:
     """Where a backup of the store as it is now lies: one that an earlier try left, or a new one. The lock is held, so
     several processes that want to migrate make one."""
     reason = f"before-schema-{number}"
-    return str(engine.backup(reason, unless_same=True) or "nowhere: the store is in memory")
+    return str(engine.backup(reason, unless_same=True) or "nowhere: this engine keeps none")
 
 
 def _apply(engine: Engine, step: Migration, backup: str) -> None:
@@ -95,7 +97,6 @@ def _apply(engine: Engine, step: Migration, backup: str) -> None:
         raise MigrationFailed(number=step.number, why=str(error), backup=backup) from error
     if before is not None and _loses(before, _after(engine, step), step):
         raise MigrationFailed(number=step.number, why="it would have changed stored memories", backup=backup)
-    engine.set_schema(step.number)
 
 
 def _loses(before: Census, after: Census | None, step: Migration) -> bool:

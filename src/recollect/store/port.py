@@ -76,6 +76,19 @@ class Engine(Protocol):
         """
         ...
 
+    def migration(self) -> AbstractContextManager[None]:
+        """One transaction that may also make and change tables, alone in the database."""
+        ...
+
+    def each_store(self) -> Iterator[None]:
+        """Each store of the database in turn, inside a migration: until the next one, statements see that one's rows.
+        A file holds one store. What several share, such as tables, is changed once whoever asks."""
+        ...
+
+    def register(self) -> None:
+        """Let migrations know of this store, inside the current write, if the database holds several."""
+        ...
+
     def savepoint(self) -> AbstractContextManager[None]:
         """A part of the current write that can fail alone: what the block raises takes back the block and no more."""
         ...

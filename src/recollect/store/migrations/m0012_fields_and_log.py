@@ -8,7 +8,6 @@ starts.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from recollect.core.fields import FIELDS, column_ddl, column_names
 from recollect.core.forms import iso
 from recollect.core.log import GENESIS, Change, body, chain, digest, next_stamp
 from recollect.store.codec import from_ms
-from recollect.store.log import ANCHOR, REPLICA, stored_json
+from recollect.store.log import ANCHOR, REPLICA, new_replica, stored_json
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Engine, Row, Value
 
@@ -82,7 +81,7 @@ def fields_and_log(engine: Engine) -> None:
     engine.execute(_KEEP, {"project": project})
     engine.execute("drop table ledger")
     engine.execute("delete from meta where name = 'ledger_head'")
-    meta.put(REPLICA, f"rep_{os.urandom(10).hex()}")
+    meta.put(REPLICA, new_replica())
     _Snapshot(engine, meta).write(project)
 
 

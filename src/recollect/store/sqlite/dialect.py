@@ -12,6 +12,7 @@ _SETS = (
     (re.compile(r"= any\((:\w+)\)"), r"in (select value from json_each(\1))"),
     (re.compile(r"<> all\((:\w+)\)"), r"not in (select value from json_each(\1))"),
 )
+_CAST = re.compile(r"\bas bytea\)")
 _FUNCTIONS = {"strpos": "instr", "greatest": "max", "least": "min"}
 _FUNCTION = re.compile(rf"\b({'|'.join(_FUNCTIONS)})\(")
 _TYPES = (
@@ -34,6 +35,7 @@ class SqliteDialect:
         for phrase, ours in _SETS:
             sql = phrase.sub(ours, sql)
         sql = _FUNCTION.sub(lambda found: f"{_FUNCTIONS[found[1]]}(", sql)
+        sql = _CAST.sub("as blob)", sql)
         if sql.lstrip().startswith(_DEFINES):
             for type, ours in _TYPES:
                 sql = sql.replace(type, ours)

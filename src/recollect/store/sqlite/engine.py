@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from time import sleep
@@ -39,7 +39,6 @@ from recollect.store.migrations.latest import APPLICATION_ID, LATEST
 from recollect.store.port import Row, Value
 from recollect.store.sqlite.dialect import SqliteDialect
 from recollect.store.sqlite.lock import FairLock, Reserve
-from recollect.store.sqlite.match import TOKENIZER
 from recollect.store.sqlite.own_log import claim_log, strange_files
 from recollect.store.sqlite.place import (
     Identity,
@@ -53,6 +52,7 @@ from recollect.store.sqlite.place import (
 )
 from recollect.store.sqlite.recognise import FoundSchema, harden
 from recollect.store.sqlite.swap import finish, is_unfinished, set_log_aside, set_strange_aside
+from recollect.store.terms import cut_with
 
 TIMEOUT = 30.0  # seconds a writer queues before it reports the store as busy
 _WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
@@ -212,6 +212,15 @@ class SqliteEngine:
                 if connection.in_transaction:
                     connection.execute("rollback")
 
+    def migration(self) -> AbstractContextManager[None]:
+        return self.write()
+
+    def each_store(self) -> Iterator[None]:
+        yield  # a file holds one
+
+    def register(self) -> None:
+        """A file holds one store, and that is known."""
+
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         connection = self._writing
@@ -285,9 +294,7 @@ class SqliteEngine:
         current = self._current
         connection = self._borrow() if current is None else current
         try:
-            cut: Any = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-            plain: dict[str, Any] = {"include_offsets": False, "include_colocated": False}
-            return [list(cut(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **plain)) for text in texts]
+            return cut_with(connection, texts)
         finally:
             if current is None:
                 self._give_back(connection)

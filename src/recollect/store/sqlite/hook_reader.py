@@ -19,9 +19,10 @@ from recollect.core.ranking import EVIDENCE_KINDS, KEYWORD_COLUMNS, SHOWN_STATUS
 from recollect.core.summary import MemorySummary
 from recollect.core.text import CONTENT_LIMIT, humps, index_names, is_small_talk, split_terms, whole
 from recollect.store.migrations.latest import LATEST
-from recollect.store.sqlite.match import TOKENIZER, quoted
+from recollect.store.sqlite.match import quoted
 from recollect.store.sqlite.own_log import strange_files
 from recollect.store.sqlite.recognise import FoundSchema, harden
+from recollect.store.terms import cut_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -425,13 +426,12 @@ def open_hook_reader(path: str, *, now: int) -> HookReader:
     connection.execute("pragma temp_store = memory; pragma cell_size_check = on")
     connection.execute("create virtual table temp.keyword_terms using fts5vocab(main, keywords, row)")
     connection.execute("pragma query_only = on")
-    cut: Any = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
 
     def rows(sql: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return connection.execute(sql, params).fetchall()
 
     def tokens(texts: Sequence[str]) -> list[list[str]]:
-        return [list(cut(text.encode(), 4, None, include_offsets=False, include_colocated=False)) for text in texts]
+        return cut_with(connection, texts)
 
     return HookReader(rows, tokens, now=now)
 

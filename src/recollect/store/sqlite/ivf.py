@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recollect.store.codes import best, decode, dtype, from_blob, products, scored, units
 from recollect.store.port import Engine, Params
-from recollect.store.sqlite.codes import best, decode, dtype, from_blob, products, scored, units
 
 if TYPE_CHECKING:
-    from recollect.store.sqlite.codes import Codes, Matrix, Seqs
+    from recollect.store.codes import Codes, Matrix, Seqs
 
 _SEQ = 2**32 - 1  # the part of a key that is the memory; above it 16 bits of cell and 15 of grid
 MOST_CELLS = 2**16 - 1

@@ -19,8 +19,9 @@ from recollect.core.query import Filter, Reading
 from recollect.core.text import index_body
 from recollect.store.filters import where
 from recollect.store.port import Engine, Match, Row, Value
-from recollect.store.sqlite.match import TOKENIZER, any_of, quoted
+from recollect.store.sqlite.match import any_of, quoted
 from recollect.store.sqlite.match import terms as terms_of
+from recollect.store.terms import TOKENIZER
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.engine import SqliteEngine

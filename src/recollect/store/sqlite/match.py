@@ -1,49 +1,19 @@
-"""The language of the keyword index: how text is cut into words, and a question as an expression of quoted tokens.
-
-Nothing a person types can be syntax. Pure, and light to load: the hook process asks the index without the rest.
-"""
+"""The language of FTS5: a question as an expression of quoted tokens. Nothing a person types can be syntax."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from recollect.core.text import humps, index_body, is_unspaced, split_runs, unspaced_pairs, whole
+from recollect.store.terms import read_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.core.query import Reading
 
-TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")  # how the keyword index cuts text into words
-MOST_TERMS = 48  # a longer question is cut: each further term costs time and adds next to nothing
-
 
 def terms(reading: Reading, *, prefix: bool = False) -> list[str]:
-    """What was read as terms of a match expression; nothing when it holds no word at all.
-
-    Any term may match; BM25 rewards those that are rare. Names are asked for whole and as the phrase of their parts.
-    """
-    found: dict[str, None] = {}
-    for phrase in reading.phrases:
-        found[_phrase(_pieces(phrase))] = None
-    for name in reading.identifiers:
-        found[quoted(whole(name))] = None
-        if len(parts := humps(name)) > 1:
-            found[_phrase(parts)] = None
-    for word in reading.words:
-        for piece in split_runs(word):
-            pairs = unspaced_pairs(piece) if is_unspaced(piece) else [piece]
-            alone = prefix or (is_unspaced(piece) and len(piece) == 1)
-            found[_phrase(pairs) + ("*" if alone else "")] = None
-    found.pop('""', None)
-    return list(found)[:MOST_TERMS]
-
-
-def _pieces(phrase: str) -> list[str]:
-    return index_body(phrase).split()
-
-
-def _phrase(tokens: Sequence[str]) -> str:
-    return quoted(" ".join(tokens))
+    """What was read as terms of a match expression; nothing when it holds no word at all."""
+    return [quoted(words) + ("*" if is_prefix else "") for words, is_prefix in read_terms(reading, prefix=prefix)]
 
 
 def any_of(terms: Iterable[str]) -> str:

@@ -6,19 +6,20 @@ Works through `SqliteVectors` and its cells, in small transactions; whatever is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recollect.core.errors import StoreDamaged
+from recollect.store.codes import cluster, decode, encode, means, misplaced, nearest, units
 from recollect.store.port import Space, chunks
+from recollect.store.repeats import SLACK, confirm_pairs, repeating_codes
+from recollect.store.spaces import STEP
 from recollect.store.sqlite import ivf
-from recollect.store.sqlite.codes import cluster, decode, encode, means, misplaced, nearest, units
 from recollect.store.sqlite.ivf import Trials
-from recollect.store.sqlite.vectors import NARROW, SMALL, STEP, SWAP, TOUCH, decoded
+from recollect.store.sqlite.vectors import NARROW, SMALL
+from recollect.store.views import decoded
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from recollect.store.sqlite.codes import Codes, Matrix, Seqs
+    from recollect.store.codes import Codes, Matrix, Seqs
     from recollect.store.sqlite.ivf import Grid
     from recollect.store.sqlite.vectors import SqliteVectors
 
@@ -119,7 +120,7 @@ class Training:
         with self._engine.write():
             if any(known.id == grid.id and known.state == "filling" for known in ivf.grids(self._engine, space.id)):
                 ivf.serve(self._engine, grid, probes=probes)
-                self._engine.execute(SWAP, {"id": space.id, "grid": grid.id})
+                self._vectors.set_grid(space.id, grid.id)
 
 
 _SHOWN = 20  # faults that `verify` spells out
@@ -177,11 +178,11 @@ class VectorCare:
             with self._engine.write():
                 self._engine.execute_many(self._UNUSABLE, unusable)
                 self._again(now, list(page))
-                self._engine.execute(TOUCH, {"id": now.id})
+                self._vectors.touch(now)
         with self._engine.write():
             for each in ivf.grids(self._engine, now.id):
                 ivf.remove(self._engine, each.id, ivf.strays(self._engine, each))
-            self._engine.execute(TOUCH, {"id": now.id})
+            self._vectors.touch(now)
 
     def _undamaged(self, space: Space) -> Space:
         """The space with an index that can be filled: one cell, where the cells are damaged or there is no index."""
@@ -191,7 +192,7 @@ class VectorCare:
                 ivf.centroids(self._engine, self._vectors.serving(now), now.dims)
             except StoreDamaged:
                 grid = ivf.add_grid(self._engine, self._vectors.project, now.id, "serving")
-                self._engine.execute(SWAP, {"id": now.id, "grid": grid})
+                self._vectors.set_grid(now.id, grid)
             except ValueError:
                 self._engine.execute(self._UNTRAIN, {"id": now.grid})
             return self._vectors.fresh(space)
@@ -220,9 +221,6 @@ class VectorCare:
             after = rows[-1][0]
 
 
-_SLACK = 0.02  # how far a code may be off: candidates are compared again in full precision
-
-
 def repeats(
     vectors: SqliteVectors, space: Space, order: Sequence[int], *, least: float
 ) -> list[tuple[int, int, float]]:
@@ -242,80 +240,6 @@ def repeats(
         if centres is None and len(codes) > NARROW:
             sample = units(decode(codes[:: max(1, len(codes) // SMALL)]))
             centres = cluster(sample, round(2 * len(codes) ** 0.5), rounds=ROUNDS, seed=now.id)
-        pairs = repeating_codes(codes, centres, least=least - _SLACK)
+        pairs = repeating_codes(codes, centres, least=least - SLACK)
         named = [(int(codes["seq"][one]), int(codes["seq"][other])) for one, other in pairs]
-        return _confirmed(vectors, now, named, least)
-
-
-def _confirmed(
-    vectors: SqliteVectors, space: Space, pairs: Sequence[tuple[int, int]], least: float
-) -> list[tuple[int, int, float]]:
-    """Those pairs that are as near as that in full precision."""
-    import numpy as np
-
-    confirmed: list[tuple[int, int, float]] = []
-    for start in range(0, len(pairs), STEP):
-        some = pairs[start : start + STEP]
-        stored = vectors.stored(space, sorted({seq for pair in some for seq in pair}))
-        middles = means(np.concatenate(list(stored.values())), [len(views) for views in stored.values()])
-        unit = dict(zip(stored, middles, strict=True))
-        for one, other in some:
-            if one in unit and other in unit and (cosine := float(unit[one] @ unit[other])) >= least:
-                confirmed.append((one, other, cosine))
-    return confirmed
-
-
-_REACH = 3  # cells each code is looked for in: a pair at 0.95 shares one of them in 99.9 % of cases (measured)
-_TILE = 512  # codes compared with the leaders at once
-_BLOCK = 2_048  # codes whose cells are found at once
-
-
-def repeating_codes(codes: Codes, centres: Matrix | None, *, least: float) -> list[tuple[int, int]]:
-    """Pairs (which repeats, whom) of places in `codes`, which are in order of preference: the later one repeats."""
-    found: dict[int, int] = {}
-    for members in _groups(codes, centres):
-        for later, leader in _within(codes, members, least):
-            found.setdefault(later, leader)
-    return sorted(found.items())
-
-
-def _groups(codes: Codes, centres: Matrix | None) -> Iterator[Any]:
-    """The places that have a cell in common, cell by cell, in order of preference."""
-    import numpy as np
-
-    if centres is None or len(centres) <= _REACH:
-        yield np.arange(len(codes))
-        return
-    cells = np.empty((len(codes), _REACH), np.int64)
-    for start in range(0, len(codes), _BLOCK):
-        near = decode(codes[start : start + _BLOCK]) @ centres.T
-        cells[start : start + _BLOCK] = np.argpartition(-near, _REACH, axis=1)[:, :_REACH]
-    order = np.argsort(cells.ravel(), kind="stable")
-    bounds = np.flatnonzero(np.diff(cells.ravel()[order])) + 1
-    yield from (np.sort(some) for some in np.split(order // _REACH, bounds))
-
-
-def _within(codes: Codes, members: np.ndarray[Any, Any], least: float) -> Iterator[tuple[int, int]]:
-    """Who repeats whom among some places."""
-    import numpy as np
-
-    leaders = np.empty(0, np.int64)
-    vectors: Matrix = np.empty((0, codes["code"].shape[1]), np.float32)
-    for start in range(0, len(members), _TILE):
-        tile = members[start : start + _TILE]
-        points = units(decode(codes[tile]))
-        if len(leaders):
-            near = points @ vectors.T
-            best = near.argmax(axis=1)
-            repeating = near[np.arange(len(tile)), best] >= least
-            yield from zip(tile[repeating].tolist(), leaders[best[repeating]].tolist(), strict=True)
-            tile, points = tile[~repeating], points[~repeating]
-        alike = np.triu(points @ points.T >= least, k=1)
-        fresh = np.ones(len(tile), bool)
-        for place in np.flatnonzero(alike.any(axis=0)).tolist():
-            before = np.flatnonzero(alike[:, place] & fresh)
-            if len(before):
-                fresh[place] = False
-                yield int(tile[place]), int(tile[before[0]])
-        leaders = np.concatenate([leaders, tile[fresh]])
-        vectors = np.concatenate([vectors, points[fresh]])
+        return confirm_pairs(vectors, now, named, least)
