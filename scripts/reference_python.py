@@ -21,6 +21,7 @@ from recollect.core.records import Memory
 from recollect.dialogue.api import Sessions
 from recollect.documents.api import Docs
 from recollect.observer.api import Observer
+from recollect.review.api import Review
 from recollect.tend.maintenance import Maintenance
 
 _INTRO = """# Python
@@ -36,6 +37,7 @@ _ROOMS: tuple[tuple[str, type], ...] = (
     ("memory.chats", Chats),
     ("chat", Chat),
     ("memory.observer", Observer),
+    ("memory.review", Review),
     ("agent", AgentSession),
     ("memory.maintenance", Maintenance),
 )

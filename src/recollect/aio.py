@@ -26,6 +26,7 @@ from recollect.dialogue.api import Sessions
 from recollect.documents.api import Docs
 from recollect.documents.layout import Layout
 from recollect.observer.api import Observer
+from recollect.review.api import Review
 from recollect.tend.maintenance import Maintenance
 
 P = ParamSpec("P")
@@ -228,7 +229,18 @@ class AsyncObserver(Twin[Observer]):
     statistics = on_thread(Observer.statistics)
     sessions = on_thread(Observer.sessions)
     waiting = on_thread(Observer.waiting)
-    waiting_count = on_thread(Observer.waiting_count)
+
+
+class AsyncReview(Twin[Review]):
+    """What waits for a person."""
+
+    list = on_thread(Review.list)
+    count = on_thread(Review.count)
+    questions = on_thread(Review.questions)
+    groups = on_thread(Review.groups)
+    get = on_thread(Review.get)
+    evidence = on_thread(Review.evidence)
+    decide = on_thread(Review.decide)
 
 
 class AsyncAgentSession(Twin[AgentSession]):
@@ -319,6 +331,10 @@ class AsyncRecollect(Twin[Recollect]):
     @property
     def observer(self) -> AsyncObserver:
         return AsyncObserver(self._inner.observer)
+
+    @property
+    def review(self) -> AsyncReview:
+        return AsyncReview(self._inner.review)
 
     @property
     def sessions(self) -> AsyncSessions:

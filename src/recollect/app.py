@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from recollect.observer.api import Observer
     from recollect.remember.forget import Forgotten
     from recollect.remember.undo import Undone
+    from recollect.review.api import Review
     from recollect.tend.maintenance import Maintenance
     from recollect.tend.runner import Tended
 
@@ -75,6 +76,7 @@ class Rooms(Protocol):
     def code(self) -> Code: ...
     def dialogue(self) -> DialogueContext: ...
     def observer(self) -> Observer: ...
+    def review(self) -> Review: ...
     def injections(self) -> InjectionIngest: ...
     def agent_context(self, observer: Observer) -> AgentContext: ...
     def chats(self) -> Chats: ...
@@ -264,12 +266,12 @@ class Recollect:
         return self.writer.edit(id, changes, why=why, if_revision=if_revision)
 
     def confirm(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
-        """A person stands behind it; with `if_revision` only if it still says what they saw. Through an agent's door
-        nothing changes."""
+        """A person says it is right: what it contradicts is closed. With `if_revision` only if it still says what they
+        saw. Through an agent's door nothing changes."""
         return self.writer.confirm(id, why=why, if_revision=if_revision)
 
     def reject(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
-        """It is wrong; it must not come back."""
+        """It is wrong; it must not come back. What it contradicted is no longer in question."""
         return self.writer.reject(id, why=why, if_revision=if_revision)
 
     def dispute(self, id: str, *, why: str = "") -> Memory:
@@ -457,8 +459,13 @@ class Recollect:
 
     @cached_property
     def observer(self) -> Observer:
-        """What agents do as memory: watch, replay transcripts, drain the spool of hooks, review what was inferred."""
+        """What agents do as memory: watch, replay transcripts, drain the spool of hooks, foresee."""
         return self._rooms.observer()
+
+    @cached_property
+    def review(self) -> Review:
+        """What waits for a person, in one queue: list, groups, evidence, decide."""
+        return self._rooms.review()
 
     def agent(self, session: str, *, host: str = "", arm: str | None = None) -> AgentSession:
         """Memory beside one working agent: what to say at each moment, and what was seen. Its methods never raise."""

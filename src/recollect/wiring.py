@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from recollect.models.port import LanguageModel, Model
     from recollect.observer.api import Observer
     from recollect.recall.channels.dense import DenseChannel
+    from recollect.review.api import Review
 
 MEMORY = ":memory:"
 PERSONAL = ":personal:"
@@ -227,6 +228,11 @@ class WiredRooms:
             is_persons=self._writer.door.is_persons,
             ingest=self.injections().ingest,
         )
+
+    def review(self) -> Review:
+        from recollect.review.api import Review
+
+        return Review(self._reader, self._writer, self._store.observed)
 
     def injections(self) -> InjectionIngest:
         from recollect.agent.ingest import InjectionIngest

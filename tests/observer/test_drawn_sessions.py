@@ -173,6 +173,6 @@ def test_sixteen_drawn_sessions_teach_warn_and_foresee_as_approved(memory: Recol
             for task in _TASKS
         },
         "tally": told(replace(memory.observer.statistics(), slow=0)),
-        "waiting": memory.observer.waiting_count(),
+        "waiting": memory.review.count(),
     }
     approve("observer-drawn", value)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args, overloa
 from recollect.core.errors import InvalidField
 from recollect.core.ids import MemoryId, in_utc
 from recollect.core.records import Memory
-from recollect.core.scope import SHOWN, Phase, Scope, Source, Status, Visibility, choose, share
+from recollect.core.scope import OPEN, SHOWN, Phase, Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import clean, require_storable
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def read_user(given: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Filter:
-    """Which memories may be answered with. Empty means no restriction, except for status and user.
+    """Which memories may be answered with. Empty means no restriction, except for status and user: active and disputed
+    memories, and candidates too where `needs_review` asks for what waits.
 
     Sets may be given as one text, or as any collection of texts. What `user` names sees its own memories and those of
     nobody in particular; without it only the latter are seen, and `ANY_USER` sees all.
@@ -96,7 +97,7 @@ class Filter:
         sources: Texts = _NONE,
         scopes: Texts = _NONE,
         visibilities: Texts = _NONE,
-        statuses: Texts = SHOWN,
+        statuses: Texts | None = None,  # None: those that are shown; of what needs review, candidates too
         files: Texts = _NONE,
         modules: Texts = _NONE,
         tags: Texts = _NONE,
@@ -120,7 +121,8 @@ class Filter:
         put("sources", _words(Source, sources, "source"))
         put("scopes", _words(Scope, scopes, "scope"))
         put("visibilities", _words(Visibility, visibilities, "visibility"))
-        put("statuses", _words(Status, statuses, "status"))
+        usual = OPEN if needs_review else SHOWN
+        put("statuses", usual if statuses is None else _words(Status, statuses, "status"))
         put("files", _texts(files, "files"))
         put("modules", _texts(modules, "modules"))
         put("tags", _texts(tags, "tags"))

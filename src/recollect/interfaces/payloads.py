@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,11 +24,10 @@ if TYPE_CHECKING:
     from recollect.core.drafts import Receipt
     from recollect.core.links import Account, Link
     from recollect.core.log import Entry
-    from recollect.core.query import Hit
+    from recollect.core.review import Decided, ReviewEvidence, ReviewGroup, ReviewItem, ReviewPage
     from recollect.documents.check import Checked, Conflict, Side
     from recollect.documents.search import Found
     from recollect.observer.replay import Replayed
-    from recollect.observer.review import Waiting
     from recollect.remember.forget import Forgotten
     from recollect.tend.maintenance import CheckReport
     from recollect.tend.put_back import Restored
@@ -232,6 +232,7 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
             "latest": [turn_json(turn) for turn in status.turns[::-1]],
         },
         "observer": _observed(memory),
+        "review": {"waiting": memory.review.count(), "questions": memory.review.questions()},
         "latest": [
             {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": _iso(one.last_at)}
             for one in memory.sessions.list(limit=limit)
@@ -289,7 +290,7 @@ def turn_json(turn: Turn) -> Json:
 
 
 def _observed(memory: Recollect) -> Json:
-    """How much was observed, what waits for a person, and how often watching took too long."""
+    """How much was observed, and how often watching took too long."""
     seen = memory.observer.statistics()
     return {
         "sessions": seen.sessions,
@@ -299,7 +300,6 @@ def _observed(memory: Recollect) -> Json:
         "slow_events": seen.slow,
         "tainted_sessions": seen.tainted,
         "promoted": seen.promotions,
-        "waiting": memory.observer.waiting_count(),
         "last": None if seen.last is None else _iso(datetime.fromtimestamp(seen.last, UTC)),
     }
 
@@ -331,14 +331,72 @@ def replayed_json(done: Replayed) -> Json:
     }
 
 
-def waiting_json(one: Waiting) -> Json:
-    """A memory that waits for review, with what speaks for it."""
+# --- the review queue ------------------------------------------------------------------------------------------------
+
+
+def review_item_json(item: ReviewItem) -> Json:
+    """A memory that waits for a person. `revisions` goes back with a decision, so that it holds for these words."""
     return {
-        "memory": memory_json(one.memory),
-        "sessions": list(one.sessions),
-        "steps": one.steps,
-        "saves_tokens": one.saves,
-        "tainted": one.tainted,
+        "id": item.id,
+        "question": str(item.question),
+        "subject": item.subject,
+        "memory": memory_json(item.memory),
+        "rivals": [memory_json(rival) for rival in item.rivals],
+        "revisions": dict(item.revisions),
+        "sessions": list(item.sessions),
+        "steps": item.steps,
+        "saves_tokens": item.saves,
+        "tainted": item.tainted,
+        "spoken": item.spoken,
+        "in_others_words": item.in_others_words,
+    }
+
+
+def review_page_json(page: ReviewPage) -> Json:
+    return {
+        "items": [review_item_json(item) for item in page.items],
+        "total": page.total,
+        "cursor": page.cursor,
+        "damaged": list(page.damaged),
+    }
+
+
+def review_groups_json(groups: Sequence[ReviewGroup]) -> Json:
+    return {"groups": [{"by": one.by, "name": one.name, "count": one.count} for one in groups]}
+
+
+def review_evidence_json(evidence: ReviewEvidence) -> Json:
+    """What speaks for and against an item, both sides of a contradiction included."""
+    return {
+        "item": review_item_json(evidence.item),
+        "times": evidence.times,
+        "sightings": [
+            _filled(
+                {
+                    "session": one.session,
+                    "host": one.host,
+                    "at": _iso(one.at),
+                    "steps": list(one.steps),
+                    "prompt": one.prompt,
+                    "taint": one.taint,
+                }
+            )
+            for one in evidence.sightings
+        ],
+        "sources": [memory_json(source) for source in evidence.sources],
+        "history": [entry_json(entry) for entry in evidence.history],
+        "rival_histories": {
+            id: [entry_json(entry) for entry in entries] for id, entries in evidence.rival_histories.items()
+        },
+    }
+
+
+def decided_json(done: Decided) -> Json:
+    return {
+        "decision": done.decision,
+        "memory": memory_json(done.memory),
+        "settled": [memory_json(one) for one in done.settled],
+        "waiting": done.waiting,
     }
 
 

@@ -14,6 +14,7 @@ from recollect.core.drafts import Receipt
 from recollect.core.errors import UnknownChoice
 from recollect.core.observed import ObservedTally, SessionSeen
 from recollect.core.ports import Chore
+from recollect.core.review import ReviewItem
 from recollect.observer import findings, policy
 from recollect.observer.commands import NAME as COMMAND
 from recollect.observer.commands import PURPOSES, KnownCommand, rank_commands
@@ -27,9 +28,9 @@ from recollect.observer.findings import Finding, note_drafts, note_findings, rea
 from recollect.observer.predictor import Predictor
 from recollect.observer.promotion import Learned, promote
 from recollect.observer.replay import Begin, Progress, Replayed, drain, replay, transcripts
-from recollect.observer.review import Waiting, count_waiting, list_waiting
 from recollect.observer.synthesis import CausesChore, SynthesiseChore
 from recollect.observer.watcher import SessionWatcher
+from recollect.review.api import Review
 
 DEFAULT_KIND = "build"
 _HANDED_IN = "told in a transcript an agent handed in"
@@ -186,12 +187,11 @@ class Observer:
         """Every observed session, the one that began first leading."""
         return self._context.observed.sessions()
 
-    def waiting(self, *, limit: int = 50, skip: int = 0) -> list[Waiting]:
-        """What was inferred and waits for a person."""
-        return list_waiting(self._context, limit=limit, skip=skip)
-
-    def waiting_count(self) -> int:
-        return count_waiting(self._context)
+    def waiting(self, *, limit: int = 50, skip: int = 0) -> list[ReviewItem]:
+        """What waits for a person, by place instead of by cursor; `memory.review` has the rest."""
+        queue = Review(self._context.reader, self._context.writer, self._context.observed)
+        first = max(0, skip)
+        return list(queue.list(limit=first + max(0, limit)).items[first:])
 
 
 def _kind(kind: str) -> str:

@@ -420,6 +420,14 @@ class Reader:
         """What a memory of the project points at: its evidence, its successor, its files."""
         return tuple(self._stores.project.links.from_(id))
 
+    def rivals_of(self, ids: Sequence[str]) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
+        """The open memories that each of some memories of the project contradicts, whichever side says so."""
+        return self._stores.project.links.rivals(ids)
+
+    def waiting_rivals(self) -> Mapping[MemoryId, tuple[MemoryId, ...]]:
+        """The same for every memory of the project that waits for review."""
+        return self._stores.project.links.rivals()
+
     # --- the story of a belief ------------------------------------------------------------------------------------
 
     def why(self, id: str) -> Account:

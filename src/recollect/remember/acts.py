@@ -28,53 +28,96 @@ from recollect.privacy.values import redact_name, redact_value
 from recollect.remember.act import ActContext
 from recollect.remember.agents import is_persons, limit_change, may_bury, require_own
 from recollect.remember.changes import Changes
+from recollect.remember.rivals import close_rivals, open_rivals, require_seen, settle_as_both, settle_rivals
 from recollect.remember.screen import screen
-from recollect.remember.shape import shape
+from recollect.remember.shape import asks_by_itself, shape
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
 
 CERTAIN = 1.0  # what a person confirmed
 
 
-def confirm(store: Store, id: str, hand: ActContext, *, expected: int | None = None) -> Memory:
-    """A person stands behind it: certain, reviewed, and protected if it is a fact. What it was proposed to replace is
-    closed. An agent's confirmation changes nothing."""
+def confirm(
+    store: Store,
+    id: str,
+    hand: ActContext,
+    *,
+    expected: int | None = None,
+    seen: Mapping[MemoryId, int] | None = None,
+    content: str | None = None,
+) -> Memory:
+    """A person says it is right, in better words where `content` has some: certain, reviewed, and protected if it is a
+    fact. What it contradicts and what it was proposed to replace is closed. An agent's confirmation changes nothing.
+
+    `seen` has the revisions of both sides as they were shown."""
 
     def confirmed(memory: Memory, changes: Changes) -> Memory:
         _require_revision(memory, expected)
+        rivals = open_rivals(store, memory)
+        require_seen(memory, rivals, seen)
         if not hand.is_persons:
             return memory
-        _close_replaced(store, memory, hand, changes)
+        if content is not None:
+            memory = _reworded(store, memory, hand, {"content": content}, changes)
+        replaced = _close_replaced(store, memory, hand, changes)
+        close_rivals(store, memory, [rival for rival in rivals if rival.id != replaced], hand, changes)
         return memory.having(
             attributes={name: value for name, value in memory.attributes.items() if name not in (PROPOSES, CORRECTS)},
             verified=True,
             needs_review=False,
             confidence=CERTAIN,
             status=Status.ACTIVE,
+            stale_at=None if memory.stale_at is not None and memory.stale_at <= hand.at else memory.stale_at,
             decay=Exponential(0.0) if memory.kind == Kind.FACT else memory.decay,
         )
 
     return _act(store, id, "confirm", confirmed, hand)
 
 
-def reject(store: Store, id: str, hand: ActContext, *, expected: int | None = None) -> Memory:
-    """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back."""
+def reject(
+    store: Store,
+    id: str,
+    hand: ActContext,
+    *,
+    expected: int | None = None,
+    seen: Mapping[MemoryId, int] | None = None,
+) -> Memory:
+    """It is wrong. It leaves recall, keeps its history, and a tombstone keeps it from coming back. What it contradicted
+    is no longer in question."""
 
     def rejected(memory: Memory, changes: Changes) -> Memory:
         _require_revision(memory, expected)
+        require_seen(memory, open_rivals(store, memory), seen)
         require_own(memory, hand.door)
         if may_bury(store, memory, hand):
             changes.bury("reject", tombstone_key(memory.fingerprint, memory.user), "rejected")
+        settle_rivals(store, memory, hand, changes)
         return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
 
     return _act(store, id, "reject", rejected, hand)
 
 
-def dispute(store: Store, id: str, hand: ActContext) -> Memory:
+def keep_both(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId, int] | None = None) -> Memory:
+    """It and what it seemed to contradict are both right. To say so is a person's act."""
+    if not hand.is_persons:
+        raise PersonOnly("settle a contradiction")
+
+    def kept(memory: Memory, changes: Changes) -> Memory:
+        rivals = open_rivals(store, memory)
+        require_seen(memory, rivals, seen)
+        if not rivals:
+            raise InvalidField("keep_both", f"{memory.id} contradicts no open memory")
+        return settle_as_both(store, memory, rivals, hand, changes)
+
+    return _act(store, id, "edit", kept, hand)
+
+
+def dispute(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId, int] | None = None) -> Memory:
     """Somebody doubts it. It stays in recall, marked, at a lower weight, until confirmed or rejected. That a person
     confirmed it is taken back by a person only."""
 
     def disputed(memory: Memory, changes: Changes) -> Memory:
+        require_seen(memory, open_rivals(store, memory), seen)
         if memory.status is Status.DISPUTED:
             raise MemoryNotOpen(memory.id, memory.status)
         verified = memory.verified and not hand.is_persons
@@ -105,15 +148,19 @@ def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], ex
     def edited(memory: Memory, noted: Changes) -> Memory:
         _require_revision(memory, expected)
         require_own(memory, hand.door)
-        shaped = _reshaped(memory, store, hand, changes)
-        if shaped.fingerprint != memory.fingerprint:
-            if may_bury(store, memory, hand):
-                noted.bury("edit", tombstone_key(memory.fingerprint, memory.user), "corrected")
-            if hand.is_persons:
-                noted.lift("edit", tombstone_key(shaped.fingerprint, memory.user))
-        return shaped
+        return _reworded(store, memory, hand, changes, noted)
 
     return _act(store, id, "edit", edited, hand)
+
+
+def _reworded(store: Store, memory: Memory, hand: ActContext, changes: dict[str, Any], noted: Changes) -> Memory:
+    shaped = _reshaped(memory, store, hand, changes)
+    if shaped.fingerprint != memory.fingerprint:
+        if may_bury(store, memory, hand):
+            noted.bury("edit", tombstone_key(memory.fingerprint, memory.user), "corrected")
+        if hand.is_persons:
+            noted.lift("edit", tombstone_key(shaped.fingerprint, memory.user))
+    return shaped
 
 
 def supersede(store: Store, id: str, hand: ActContext, *, by: Memory, until: datetime, confidence: float) -> Memory:
@@ -139,17 +186,17 @@ def memory_gives_way(memory: Memory, by: Memory, act: ActContext) -> bool:
     return act.is_persons or not is_persons(memory) or is_persons(by) or bool(by.attributes.get(SPOKEN))
 
 
-def _close_replaced(store: Store, memory: Memory, act: ActContext, changes: Changes) -> None:
-    """Close what a confirmed proposal was to replace, if that is still open."""
+def _close_replaced(store: Store, memory: Memory, act: ActContext, changes: Changes) -> str | None:
+    """Close what a confirmed proposal was to replace, if that is still open; the id of what was closed."""
     replaced = memory.attributes.get(PROPOSES)
     if not isinstance(replaced, str):
-        return
+        return None
     try:
         old = store.memories.get(replaced)
     except MemoryNotFound:
-        return
+        return None
     if old.status not in OPEN:
-        return
+        return None
     closed = old.having(
         status=Status.SUPERSEDED,
         superseded_by=memory.id,
@@ -162,6 +209,7 @@ def _close_replaced(store: Store, memory: Memory, act: ActContext, changes: Chan
     changes.put_links("supersede", [Link(memory.id, Relation.SUPERSEDES, old.id, None, 1.0, False, act.at)])
     if memory.attributes.get(CORRECTS):
         changes.bury("supersede", tombstone_key(old.fingerprint, old.user), "corrected")
+    return replaced
 
 
 def expire(store: Store, id: str, hand: ActContext) -> Memory:
@@ -257,7 +305,9 @@ def _reshaped(memory: Memory, store: Store, hand: ActContext, changes: dict[str,
     ).memory
     fields = {name: getattr(shaped, name) for name in ("content", "fingerprint", "flagged", *changes)}
     content_changed = shaped.fingerprint != memory.fingerprint
-    return memory.having(**fields, streak=0 if content_changed else memory.streak)
+    edited = memory.having(**fields, streak=0 if content_changed else memory.streak)
+    asks = bool({"status", "stale_at"} & set(changes)) and asks_by_itself(edited.status, edited.stale_at, hand.at)
+    return edited.having(needs_review=True) if asks else edited
 
 
 def _act(

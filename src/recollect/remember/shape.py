@@ -59,7 +59,11 @@ def shape(
     # What follows from other fields when nobody says.
     values["confidence"] = _confidence(draft.confidence, source)
     values["status"] = _status(draft.status, source)
-    values["needs_review"] = draft.needs_review or source is Source.OBSERVER_INFERRED
+    values["needs_review"] = (
+        draft.needs_review
+        or source is Source.OBSERVER_INFERRED
+        or asks_by_itself(values["status"], values["stale_at"], now)
+    )
     values["decay"] = _decay(draft, rule, source)
     values["payload"] = _payload(draft.payload, rule)
     values["user"] = read_user(draft.user)
@@ -70,6 +74,11 @@ def shape(
     if values["citation"] is not None:
         values["citation"] = excerpt(values["citation"], CITATION_LIMIT)
     return Shaped(Memory(**values), notes)
+
+
+def asks_by_itself(status: Status, stale_at: datetime | None, now: datetime) -> bool:
+    """Is a memory a question to a person because of what it is: a candidate, doubted, or past its time?"""
+    return status in (Status.CANDIDATE, Status.DISPUTED) or (stale_at is not None and stale_at <= whole_ms(now))
 
 
 def _content(text: str) -> tuple[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from threading import local
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from recollect.core.doors import ActDoor
-from recollect.core.errors import InvalidField, NothingToUndo, PersonOnly, RecollectError, name_place
+from recollect.core.errors import InvalidField, NothingToUndo, PersonOnly, RecollectError, UnknownChoice, name_place
 from recollect.core.ids import MemoryId, whole_ms
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Clock, Identity
@@ -181,7 +181,7 @@ class Writer:
         return acts.edit(store, found, self.act(why), changes=dict(changes), expected=if_revision)
 
     def confirm(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
-        """A person stands behind it. Through an agent's door nothing changes."""
+        """A person says it is right; what it contradicts is closed. Through an agent's door nothing changes."""
         from recollect.remember import acts
 
         store, found = self._stores.find(id)
@@ -193,6 +193,40 @@ class Writer:
 
         store, found = self._stores.find(id)
         return acts.reject(store, found, self.act(why), expected=if_revision)
+
+    def decide(
+        self,
+        id: str,
+        decision: str,
+        *,
+        content: str | None = None,
+        why: str = "",
+        seen: Mapping[MemoryId, int] | None = None,
+    ) -> tuple[Memory, tuple[Memory, ...]]:
+        """Decide about a memory that waits for review, in one act; it, and the rivals that this changed."""
+        from recollect.core.review import DECISIONS
+        from recollect.remember import acts
+        from recollect.remember.rivals import open_rivals
+
+        store, found = self._stores.find(id)
+        act = self.act(why)
+        with store.engine.write():
+            rivals = open_rivals(store, store.memories.get(found))
+            match decision:
+                case "confirm":
+                    memory = acts.confirm(store, found, act, seen=seen)
+                case "edit":
+                    memory = acts.confirm(store, found, act, seen=seen, content=content)
+                case "reject":
+                    memory = acts.reject(store, found, act, seen=seen)
+                case "dispute":
+                    memory = acts.dispute(store, found, act, seen=seen)
+                case "keep_both":
+                    memory = acts.keep_both(store, found, act, seen=seen)
+                case _:
+                    raise UnknownChoice("decision", decision, DECISIONS)
+            now = [store.memories.get(rival.id) for rival in rivals]
+        return memory, tuple(one for one, before in zip(now, rivals, strict=True) if one != before)
 
     def dispute(self, id: str, *, why: str = "") -> Memory:
         """It is doubted; it stays, marked, at a lower weight."""

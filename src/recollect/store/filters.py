@@ -43,7 +43,7 @@ def where(filter: Filter, project: str) -> tuple[str, dict[str, Value]]:
         trusted = [source for source, trust in TRUST.items() if trust >= filter.min_trust]
         condition.one_of("m.source", "trusted", trusted or ["nobody"])
     if filter.needs_review is not None:
-        condition.add("m.needs_review = :review", review=int(filter.needs_review))
+        condition.add(f"m.needs_review = {int(filter.needs_review)}")  # not bound: an index holds only those that wait
     if filter.pinned is not None:
         condition.add("m.pinned = :pinned", pinned=int(filter.pinned))
     return condition.sql, condition.params

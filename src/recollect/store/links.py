@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from recollect.core.digest import checksum
 from recollect.core.ids import MemoryId
 from recollect.core.links import Link
-from recollect.core.scope import Relation
+from recollect.core.scope import OPEN, Relation
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.port import Engine, Row, Value
+from recollect.store.port import Engine, Params, Row, Value
 
 _NAMES = "project, source, relation, target, is_file, confidence, automatic, created_at"
+_OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
 
 
 class Links:
@@ -75,6 +76,31 @@ class Links:
     def to(self, id: MemoryId) -> list[Link]:
         """What points at a memory."""
         return [_link(row) for row in self._engine.rows(self._TO, {"id": id, "project": self._project})]
+
+    # What waits is few: it leads, and its links are looked up from both ends.
+    _RIVALS = f"""
+        select m.id, l.target from memories m
+          join links l on l.source = m.id and l.relation = 'conflicts_with' and l.is_file = 0
+          join memories o on o.id = l.target and o.project = m.project
+         where m.project = :project and {{which}} and m.status in ({_OPEN}) and o.status in ({_OPEN})
+         union
+        select m.id, l.source from memories m
+          join links l on l.target = m.id and l.relation = 'conflicts_with' and l.is_file = 0
+          join memories o on o.id = l.source and o.project = m.project
+         where m.project = :project and {{which}} and m.status in ({_OPEN}) and o.status in ({_OPEN})
+         order by 1, 2
+    """
+
+    def rivals(self, ids: Sequence[str] | None = None) -> dict[MemoryId, tuple[MemoryId, ...]]:
+        """The open memories that each of some open memories contradicts, whichever of them says so; without `ids`, of
+        all that wait for review."""
+        which = "m.needs_review = 1" if ids is None else "m.id = any(:ids)"
+        params: Params = {"project": self._project, **({} if ids is None else {"ids": list(ids)})}
+        found: dict[MemoryId, tuple[MemoryId, ...]] = {}
+        for id, rival in self._engine.rows(self._RIVALS.format(which=which), params):
+            if id != rival:
+                found[MemoryId(id)] = (*found.get(MemoryId(id), ()), MemoryId(rival))
+        return found
 
     _FORGET = """
         delete from links where project = :project and (source = :id or (target = :id and is_file = 0))

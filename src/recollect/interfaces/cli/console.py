@@ -24,7 +24,7 @@ from recollect.core.errors import (
 )
 from recollect.core.given_json import parse_given_json
 from recollect.core.ids import in_utc
-from recollect.core.scope import SHOWN, Scope, Source, Status, Visibility, choose, share
+from recollect.core.scope import Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import indented, one_line
 
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", metavar="DATE", help="before this day")
     parser.add_argument("--min-confidence", type=float, default=0.0, metavar="0-1", help="at least this sure")
     parser.add_argument("--min-trust", type=float, default=0.0, metavar="X", help="from sources trusted at least this")
-    parser.add_argument("--needs-review", action="store_true", default=None, help="only what waits for review")
+    parser.add_argument(
+        "--needs-review", action="store_true", default=None, help="only what needs review, candidates too"
+    )
     parser.add_argument("--pinned", action="store_true", default=None, help="only pinned ones")
     parser.add_argument("--as-of", metavar="DATE", help="what held on that day, superseded since or not")
 
@@ -207,13 +209,13 @@ def filter_from(args: argparse.Namespace, *, everyone: str | None = None) -> Fil
 
     statuses = (
         frozenset(Status) if "any" in args.status else frozenset(choose(Status, s, "status") for s in args.status)
-    )
+    ) or None
     return Filter(
         kinds=frozenset(args.kind),
         sources=frozenset(choose(Source, name, "source") for name in args.source),
         scopes=frozenset(choose(Scope, name, "scope") for name in args.scope),
         visibilities=frozenset(choose(Visibility, name, "visibility") for name in args.visibility),
-        statuses=statuses or SHOWN,
+        statuses=statuses,
         files=frozenset(args.file),
         modules=frozenset(args.module),
         tags=frozenset(args.tag),

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Hit
+from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Filter, Hit, Page
 from recollect.core.records import Memory
 from recollect.core.text import excerpt
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, filter_arguments, filter_from, given_text, open_from
 from recollect.interfaces.payloads import account_json, briefing_json, entry_json, memory_json
 
 if TYPE_CHECKING:
+    from recollect.app import Recollect
     from recollect.core.log import Entry
 
 _PHASES = "define, implement, validate, refine, explore or reflect"
@@ -84,7 +85,8 @@ def run_brief(args: argparse.Namespace, console: Console) -> int:
 
 def arguments_list(parser: argparse.ArgumentParser) -> None:
     filter_arguments(parser)
-    parser.add_argument("--order", choices=["newest", "oldest", "confidence", "accessed"], default="newest")
+    parser.add_argument("--order", choices=["newest", "oldest", "confidence", "accessed"],
+                        help="default newest; with --needs-review, as `recollect review` shows them")  # fmt: skip
     parser.add_argument("--limit", type=int, default=50, metavar="N")
     parser.add_argument("--skip", type=int, default=0, metavar="N")
 
@@ -92,8 +94,11 @@ def arguments_list(parser: argparse.ArgumentParser) -> None:
 def run_list(args: argparse.Namespace, console: Console) -> int:
     filter = filter_from(args, everyone=ANY_USER)
     with open_from(args) as memory:
-        page = memory.list(filter, order=args.order, limit=args.limit, skip=args.skip)
-        total = memory.count(filter)
+        if args.needs_review and args.order is None:
+            page, total = _list_waiting(memory, filter, limit=args.limit, skip=args.skip)
+        else:
+            page = memory.list(filter, order=args.order or "newest", limit=args.limit, skip=args.skip)
+            total = memory.count(filter)
     if console.json:
         console.value(
             {"total": total, "memories": [memory_json(found) for found in page], "damaged": list(page.damaged)}
@@ -105,6 +110,13 @@ def run_list(args: argparse.Namespace, console: Console) -> int:
         console.note(f"  ! {id} is damaged; run `recollect check`")
     console.note(f"{len(page)} of {total}")
     return FINE
+
+
+def _list_waiting(memory: Recollect, filter: Filter, *, limit: int, skip: int) -> tuple[Page, int]:
+    """What needs review, in the order of the queue."""
+    first = max(0, skip)
+    queue = memory.review.list(limit=first + max(0, limit), filter=filter)
+    return Page(tuple(item.memory for item in queue.items[first:]), queue.damaged), queue.total
 
 
 def arguments_show(parser: argparse.ArgumentParser) -> None:

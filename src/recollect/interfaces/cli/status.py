@@ -47,6 +47,7 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
     by = f" · by {_join_counts(turns['providers'])}" if turns["providers"] else ""
     console.line(f"turns      {_join_counts(turns['states'])}{by}")
     console.line(f"observer   {_describe_observer(status['observer'])}")
+    console.line(f"review     {_describe_review(status['review']['waiting'], status['review']['questions'])}")
     spend = status["spend"]
     console.line(f"model      {spend['model']} · {spend['today']:,} of {spend['per_day']:,} tokens today")
     for cost in spend["features"]:
@@ -59,12 +60,17 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
     return FINE
 
 
+def _describe_review(waiting: int, questions: Mapping[str, int]) -> str:
+    if not waiting:
+        return "nothing needs review"
+    asked = _join_counts({name: count for name, count in questions.items() if count})
+    return f"{waiting:,} {'memory needs' if waiting == 1 else 'memories need'} review: run `recollect review` ({asked})"
+
+
 def _describe_observer(seen: dict[str, Any]) -> str:
     if not seen["sessions"]:
         return "nothing observed yet; `recollect observe` learns from transcripts"
     parts = [counted(seen[f"{noun}s"], noun) for noun in ("session", "call", "error")]
-    if seen["waiting"]:
-        parts.append(f"{seen['waiting']:,} waiting for `recollect review`")
     if seen["slow_events"]:
         parts.append(f"{seen['slow_events']:,} of {seen['events']:,} events took over 2 ms")
     return " · ".join(parts)
@@ -176,6 +182,7 @@ def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str])
     facts["origin"] = "foreign" if memory.is_foreign else "yours"
     facts["schema"] = store.schema
     facts["memories"] = _join_counts(store.memories)
+    facts["review"] = _describe_review(memory.review.count(), memory.review.questions())
     if store.model is not None:
         facts["vectors"] = f"{store.model}, {store.unembedded:,} memories waiting"
     if memory.maintenance.try_writing():  # 'healthy' must not mean 'nobody tried'

@@ -123,12 +123,12 @@ def add_prompts(server: MCPServer[None], handle: MemoryHandle) -> None:
     def review() -> str:
         with _telling(_as_protocol):
             opened = handle.open()
-            waiting = opened.list(Filter(needs_review=True), order="newest", limit=_REVIEWED).memories
-            shown = _shown(opened, list(waiting), none="Nothing waits for review.")
+            queue = opened.review.list(filter=Filter(needs_review=True), limit=_REVIEWED)  # no user's own
+            shown = _shown(opened, [item.memory for item in queue.items], none="Nothing needs review.")
         return (
-            f"{shown}\n\nAsk me about these memories one by one: is it right, wrong or in doubt? "
-            "What I stand behind I confirm myself, with `recollect review`. Call `feedback` with reject or dispute and "
-            "my reason for what agents wrote, or `update` if I word it better."
+            f"{shown}\n\n{len(queue.items)} of {queue.total} memories that need review. Ask me about them one by one: "
+            "is it right, wrong or in doubt? What is right I confirm myself, with `recollect review`. Call `feedback` "
+            "with reject or dispute and my reason for what agents wrote, or `update` if I word it better."
         )
 
 

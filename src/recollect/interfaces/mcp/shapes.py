@@ -101,6 +101,7 @@ class StatusShape(TypedDict):
     sessions: dict[str, int]
     entities: dict[str, int]
     observer: dict[str, Any]
+    review: dict[str, Any]
     latest: list[dict[str, Any]]
     spend: dict[str, Any]
     jobs: list[dict[str, Any]]

@@ -1,0 +1,1 @@
+"""The review queue: everything that waits for a person's decision, in one order."""
