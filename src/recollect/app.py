@@ -228,9 +228,36 @@ class Recollect:
         """Remember all drafts in one durable transaction, or none of them."""
         return self.writer.remember(drafts)
 
-    def correct(self, id: str, content: str, *, why: str = "") -> Receipt:
-        """Replace a statement by a better one: the old one is superseded and cannot come back."""
-        return self.writer.correct(id, content, why=why)
+    def correct(
+        self,
+        id: str,
+        content: str | None = None,
+        *,
+        reason: str = "inaccurate",
+        duplicate_of: str | None = None,
+        until: datetime | None = None,
+        files: Sequence[str] | None = None,
+        modules: Sequence[str] | None = None,
+        why: str = "",
+        if_revision: int | None = None,
+    ) -> Receipt:
+        """Correct a memory, by a better statement (`content`) or without one. The reason decides what happens.
+
+        `inaccurate`: it was wrong and cannot come back. `outdated`: it held until `until` (now if not given), and still
+        answers for the time before. `too_specific`: `content` says it more generally, or it holds only in `files` and
+        `modules` (by default, those it is about). `duplicate`: `duplicate_of` stays and takes over what this one knew.
+        """
+        return self.writer.correct(
+            id,
+            content,
+            reason=reason,
+            duplicate_of=duplicate_of,
+            until=until,
+            files=files,
+            modules=modules,
+            why=why,
+            if_revision=if_revision,
+        )
 
     def edit(
         self,

@@ -257,3 +257,46 @@ def test_confirming_by_name_says_which_words_were_confirmed(sh: Shell, tmp_path:
     assert sh("reject", one["id"], "--if-revision", str(one["revision"] + 1)) == 4
     assert sh("review", "--confirm", one["id"]) == 0
     assert f"Confirmed: {one['id']}  {one['content'].splitlines()[0]}" in sh.out
+
+
+# --- correcting with a reason --------------------------------------------------------------------------------------
+
+
+def test_a_correction_says_its_reason_and_does_what_it_means(sh: Shell) -> None:
+    old = sh.json("remember", "Tests run with tox.")["id"]
+    done = sh.json("correct", old, "--reason", "outdated", "--until", "2026-01-01", "--why", "moved to nox")
+    assert (done["verdict"], done["memory"]["valid_until"][:10]) == ("closed", "2026-01-01")
+    assert sh("why", old) == 0
+    assert "outdated: moved to nox" in sh.out
+    broad = sh.json("remember", "Lint with ruff.")["id"]
+    assert sh("correct", broad, "--reason", "too_specific") == 2
+    assert "say where it holds" in sh.err
+    assert sh("correct", broad, "--reason", "too_specific", "--module", "api") == 0
+    assert "Now holds only in api" in sh.out
+    repeat = sh.json("remember", "We lint using ruff.")["id"]
+    assert sh("correct", repeat, "--reason", "duplicate") == 2
+    assert sh.json("correct", repeat, "--reason", "duplicate", "--duplicate-of", broad)["id"] == broad
+    assert sh.json("show", repeat)["superseded_by"] == broad
+
+
+def test_a_correction_without_words_is_no_rejection(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = sh.json("remember", "Tests run with tox.")["id"]
+    monkeypatch.setattr("sys.stdin", Person(""))
+    assert sh("correct", id) == 2
+    assert status_of(sh, id) == "active"
+
+
+def test_what_agents_were_told_can_be_rejected_from_there(sh: Shell) -> None:
+    id = sh.json("remember", "Run `make lint` before you commit.", "--kind", "gotcha")["id"]
+    with recollect.open(sh.store) as memory:
+        memory.agent_context.injections.record_session(
+            "s1", host="claude-code", arm="full", began=memory.writer.now(), told=[(id, "prompt", 1)], outcome=None
+        )
+    assert sh("told") == 0
+    assert "Run `make lint`" in sh.out
+    assert sh.json("told", "--reject", id[-8:])["rejected"] == [id]
+    assert (status_of(sh, id), sh.json("told")["told"][0]["status"]) == ("rejected", "rejected")
+    assert main(["told", "--reject", id, "--store", str(sh.store)]) == 4  # it is closed already
+    assert sh("undo", id) == 0
+    assert main(["told", "--reject", id, "--store", str(sh.store)]) == 4  # and an agent cannot reject a person's
+    assert status_of(sh, id) == "active"

@@ -32,7 +32,7 @@ def test_a_slip_repeated_by_agents_becomes_advice_once_a_person_confirms_it(tmp_
     store = tmp_path / ".recollect" / "memory.db"
     with recollect.open(store, project="shop") as memory:
         lived(memory, slip("monday"))
-        assert memory.observer.waiting_count() == 0
+        assert memory.review.count() == 0
         lived(memory, slip("tuesday"))
         (waiting,) = memory.observer.waiting()
         assert waiting.sessions == ("monday", "tuesday")

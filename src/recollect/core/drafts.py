@@ -85,12 +85,15 @@ def check_types(draft: Draft) -> None:
             raise InvalidField(name, f"expected {expected}, not {type(value).__name__}")
 
 
-Verdict: TypeAlias = Literal["new", "same", "supersedes", "contradicts"]
+Verdict: TypeAlias = Literal["new", "same", "supersedes", "contradicts", "closed", "narrowed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a draft. The write it speaks of is durable unless `queued`."""
+    """What became of a draft or a correction. The write it speaks of is durable unless `queued`.
+
+    `closed`: a correction ended the memory and nothing took its place; `narrowed`: it now holds in fewer places.
+    """
 
     id: MemoryId
     verdict: Verdict

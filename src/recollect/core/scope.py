@@ -83,6 +83,15 @@ class Relation(StrEnum):
     DERIVED_FROM = "derived_from"
 
 
+class CorrectionReason(StrEnum):
+    """What is wrong with a memory that a person or its own agent corrects."""
+
+    INACCURATE = "inaccurate"  # it was never right
+    OUTDATED = "outdated"  # it was right until some moment
+    TOO_SPECIFIC = "too_specific"  # it holds more generally, or only in some place
+    DUPLICATE = "duplicate"  # another memory says the same
+
+
 class Phase(StrEnum):
     """The six universal phases every methodology maps onto."""
 

@@ -52,7 +52,7 @@ def confirm(
     `seen` has the revisions of both sides as they were shown."""
 
     def confirmed(memory: Memory, changes: Changes) -> Memory:
-        _require_revision(memory, expected)
+        require_revision(memory, expected)
         rivals = open_rivals(store, memory)
         require_seen(memory, rivals, seen)
         if not hand.is_persons:
@@ -61,17 +61,22 @@ def confirm(
             memory = _reworded(store, memory, hand, {"content": content}, changes)
         replaced = _close_replaced(store, memory, hand, changes)
         close_rivals(store, memory, [rival for rival in rivals if rival.id != replaced], hand, changes)
-        return memory.having(
-            attributes={name: value for name, value in memory.attributes.items() if name not in (PROPOSES, CORRECTS)},
-            verified=True,
-            needs_review=False,
-            confidence=CERTAIN,
-            status=Status.ACTIVE,
-            stale_at=None if memory.stale_at is not None and memory.stale_at <= hand.at else memory.stale_at,
-            decay=Exponential(0.0) if memory.kind == Kind.FACT else memory.decay,
-        )
+        return certain(memory, hand)
 
-    return _act(store, id, "confirm", confirmed, hand)
+    return change_memory(store, id, "confirm", confirmed, hand)
+
+
+def certain(memory: Memory, hand: ActContext) -> Memory:
+    """A memory as a person has looked at it and says that it is right."""
+    return memory.having(
+        attributes={name: value for name, value in memory.attributes.items() if name not in (PROPOSES, CORRECTS)},
+        verified=True,
+        needs_review=False,
+        confidence=CERTAIN,
+        status=Status.ACTIVE,
+        stale_at=None if memory.stale_at is not None and memory.stale_at <= hand.at else memory.stale_at,
+        decay=Exponential(0.0) if memory.kind == Kind.FACT else memory.decay,
+    )
 
 
 def reject(
@@ -86,7 +91,7 @@ def reject(
     is no longer in question."""
 
     def rejected(memory: Memory, changes: Changes) -> Memory:
-        _require_revision(memory, expected)
+        require_revision(memory, expected)
         require_seen(memory, open_rivals(store, memory), seen)
         require_own(memory, hand.door)
         if may_bury(store, memory, hand):
@@ -94,7 +99,7 @@ def reject(
         settle_rivals(store, memory, hand, changes)
         return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
 
-    return _act(store, id, "reject", rejected, hand)
+    return change_memory(store, id, "reject", rejected, hand)
 
 
 def keep_both(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId, int] | None = None) -> Memory:
@@ -109,7 +114,7 @@ def keep_both(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId
             raise InvalidField("keep_both", f"{memory.id} contradicts no open memory")
         return settle_as_both(store, memory, rivals, hand, changes)
 
-    return _act(store, id, "edit", kept, hand)
+    return change_memory(store, id, "edit", kept, hand)
 
 
 def dispute(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId, int] | None = None) -> Memory:
@@ -123,17 +128,17 @@ def dispute(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId, 
         verified = memory.verified and not hand.is_persons
         return memory.having(status=Status.DISPUTED, needs_review=True, verified=verified, streak=0)
 
-    return _act(store, id, "dispute", disputed, hand)
+    return change_memory(store, id, "dispute", disputed, hand)
 
 
 def pin(store: Store, id: str, hand: ActContext, *, pinned: bool) -> Memory:
     """A pinned memory never fades. To pin is a person's act."""
     if not hand.is_persons:
         raise PersonOnly("pin a memory")
-    return _act(store, id, "pin" if pinned else "unpin", lambda memory, _: memory.having(pinned=pinned), hand)
+    return change_memory(store, id, "pin" if pinned else "unpin", lambda memory, _: memory.having(pinned=pinned), hand)
 
 
-def _require_revision(memory: Memory, expected: int | None) -> None:
+def require_revision(memory: Memory, expected: int | None) -> None:
     """Whoever decides about a memory decides about the words they saw."""
     if expected is not None and memory.revision != expected:
         raise StaleEdit(memory.id, expected=expected, found=memory.revision)
@@ -146,11 +151,11 @@ def edit(store: Store, id: str, hand: ActContext, *, changes: dict[str, Any], ex
     """
 
     def edited(memory: Memory, noted: Changes) -> Memory:
-        _require_revision(memory, expected)
+        require_revision(memory, expected)
         require_own(memory, hand.door)
         return _reworded(store, memory, hand, changes, noted)
 
-    return _act(store, id, "edit", edited, hand)
+    return change_memory(store, id, "edit", edited, hand)
 
 
 def _reworded(store: Store, memory: Memory, hand: ActContext, changes: dict[str, Any], noted: Changes) -> Memory:
@@ -178,7 +183,7 @@ def supersede(store: Store, id: str, hand: ActContext, *, by: Memory, until: dat
             needs_review=False,
         )
 
-    return _act(store, id, "supersede", closed, hand)
+    return change_memory(store, id, "supersede", closed, hand)
 
 
 def memory_gives_way(memory: Memory, by: Memory, act: ActContext) -> bool:
@@ -220,12 +225,12 @@ def expire(store: Store, id: str, hand: ActContext) -> Memory:
             require_own(memory, hand.door)
         return memory.having(status=Status.EXPIRED, valid_until=memory.valid_until or hand.at, needs_review=False)
 
-    return _act(store, id, "expire", expired, hand)
+    return change_memory(store, id, "expire", expired, hand)
 
 
 def annotate(store: Store, id: str, hand: ActContext, **fields: Any) -> Memory:
     """Add what was worked out about a memory, such as whom it mentions. What it says does not change."""
-    return _act(store, id, "annotate", lambda memory, _: memory.having(**redact_value(fields)), hand)
+    return change_memory(store, id, "annotate", lambda memory, _: memory.having(**redact_value(fields)), hand)
 
 
 def cite(store: Store, id: MemoryId, act: ActContext, *, sources: Sequence[MemoryId], session: str | None) -> None:
@@ -310,7 +315,7 @@ def _reshaped(memory: Memory, store: Store, hand: ActContext, changes: dict[str,
     return edited.having(needs_review=True) if asks else edited
 
 
-def _act(
+def change_memory(
     store: Store, id: str, action: Action, change: Callable[[Memory, Changes], Memory], hand: ActContext
 ) -> Memory:
     """Read, change, write, log, let confidence travel. One transaction."""

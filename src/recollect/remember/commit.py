@@ -20,6 +20,7 @@ from recollect.remember.acts import memory_gives_way, move_confidence
 from recollect.remember.agents import is_persons, may_bury
 from recollect.remember.changes import Changes
 from recollect.remember.resolve import SAID_SO, Resolution
+from recollect.remember.rivals import settle_rivals
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
 
@@ -203,6 +204,8 @@ class _Writing:
         known = self._new.get(old) or self._open(old, stated=stated, user=memory.user)
         if known is None:
             return
+        if known.id not in self._new:
+            settle_rivals(self._store, known, self._act, self._changes)
         sure = _SURE if stated else _LIKELY
         link = Link(memory.id, Relation.SUPERSEDES, old, None, sure, not stated, self._now)
         closed = known.having(

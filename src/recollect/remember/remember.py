@@ -12,7 +12,6 @@ from recollect.core.doors import ActDoor
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import RecollectError, name_place
 from recollect.core.ports import Identity
-from recollect.core.records import Memory
 from recollect.remember.act import ActContext
 from recollect.remember.acts import require_visible
 from recollect.remember.agents import limit_draft
@@ -37,24 +36,6 @@ def remember(
     limited = [limit_draft(draft, door) for draft in drafts]
     resolved = _resolve(limited, store, now, identity)
     return commit(resolved, store, ActContext(actor, now, identity("act", now), door), durable=durable)
-
-
-def correction(old: Memory, content: str, *, why: str = "") -> Draft:
-    """The draft that replaces `old`: the same place, better words, and the old ones may not come back."""
-    return Draft(
-        content,
-        kind=old.kind,
-        scope=old.scope,
-        visibility=old.visibility,
-        tags=old.tags,
-        files=old.files,
-        modules=old.modules,
-        user=old.user,
-        supersedes=old.id,
-        corrects=True,
-        why=why,
-        override_tombstone=True,
-    )
 
 
 def _resolve(drafts: Sequence[Draft], store: Store, now: datetime, identity: Identity) -> list[Resolved]:

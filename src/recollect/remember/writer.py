@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from recollect.core.doors import ActDoor
 from recollect.core.errors import InvalidField, NothingToUndo, PersonOnly, RecollectError, UnknownChoice, name_place
-from recollect.core.ids import MemoryId, whole_ms
+from recollect.core.ids import MemoryId, in_utc, whole_ms
 from recollect.core.kinds import Kinds
 from recollect.core.ports import Clock, Identity
 from recollect.core.records import Memory
+from recollect.core.scope import CorrectionReason, choose
 from recollect.core.text import require_storable
 from recollect.remember.act import ActContext
 from recollect.store.pair import StorePair
@@ -150,13 +151,67 @@ class Writer:
         tied = [self._tie(draft) for draft in drafts]
         return self._commit(self._home_of(tied), tied, actor=actor, durable=durable)
 
-    def correct(self, id: str, content: str, *, why: str = "", actor: str | None = None) -> Receipt:
-        """Replace a statement by a better one: the old one is superseded and cannot come back."""
-        from recollect.remember.remember import correction
+    def correct(
+        self,
+        id: str,
+        content: str | None = None,
+        *,
+        reason: str = "inaccurate",
+        duplicate_of: str | None = None,
+        until: datetime | None = None,
+        files: Sequence[str] | None = None,
+        modules: Sequence[str] | None = None,
+        why: str = "",
+        if_revision: int | None = None,
+        actor: str | None = None,
+    ) -> Receipt:
+        """Correct a memory for one of four reasons, by better words or without any."""
+        from recollect.remember import correct
 
+        chosen = choose(CorrectionReason, reason, "reason")
+        until = None if until is None else whole_ms(in_utc(until, "until"))
+        correct.check_reason(chosen, content=content, duplicate_of=duplicate_of, until=until)
         store, found = self._stores.find(id)
-        draft = self._tie(correction(store.memories.get(found), content, why=why))
-        return self._commit(store, [draft], actor=actor)[0]
+        if content is not None:
+            return self._replace(store, found, content, chosen, until, files, modules, why, if_revision, actor)
+        act = self.act(correct.describe_reason(chosen, why), actor=actor)
+        if duplicate_of is not None:
+            home, other = self._stores.find(duplicate_of)
+            if home is not store:
+                raise InvalidField("duplicate_of", "a personal memory and a project's are no duplicates")
+            return correct.close_duplicate(store, found, other, act, expected=if_revision)
+        if chosen is CorrectionReason.OUTDATED:
+            return correct.close_outdated(store, found, act, until=until, expected=if_revision)
+        if chosen is CorrectionReason.TOO_SPECIFIC:
+            return correct.narrow(store, found, act, files=files, modules=modules, expected=if_revision)
+        return correct.close_inaccurate(store, found, act, expected=if_revision)
+
+    def _replace(
+        self,
+        store: Store,
+        id: MemoryId,
+        content: str,
+        reason: CorrectionReason,
+        until: datetime | None,
+        files: Sequence[str] | None,
+        modules: Sequence[str] | None,
+        why: str,
+        if_revision: int | None,
+        actor: str | None,
+    ) -> Receipt:
+        """Put better words in the place of a memory."""
+        from recollect.remember.acts import require_revision
+        from recollect.remember.correct import draft_correction
+
+        old = store.memories.get(id)
+        draft = self._tie(
+            draft_correction(old, content, reason=reason, why=why, until=until, files=files, modules=modules)
+        )
+        if if_revision is None:
+            return self._commit(store, [draft], actor=actor)[0]
+        with self.transaction() if store is self._stores.project else store.engine.write():
+            require_revision(store.memories.get(id), if_revision)
+            return self._commit(store, [draft], actor=actor)[0]
 
     def replace_passages(self, documents: Sequence[DocumentChunks], *, act: ActContext | None = None) -> list[Kept]:
         """Replace the passages of each document by what it says now: all of them or, on any error, none. `act` makes

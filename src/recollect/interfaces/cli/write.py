@@ -14,6 +14,7 @@ from recollect.core.fields import DRAFTED, FIELDS, Field
 from recollect.core.forms import parse_form
 from recollect.core.given_json import parse_given_json
 from recollect.core.records import Memory
+from recollect.core.scope import CorrectionReason
 from recollect.core.text import counted, excerpt
 from recollect.files.plain import open_in_own_folder
 from recollect.interfaces.cli.console import (
@@ -140,7 +141,7 @@ def _remember_lines(args: argparse.Namespace, console: Console) -> int:
             if error.number is not None:
                 problem = str(error).removeprefix(f"Number {error.number} of {len(drafts)}: ")
                 error.args = (f"line {list(lines)[error.number - 1]}: {problem}",)
-                error.hint = error.hint or "Nothing was stored. Mend that line and try again."
+                error.hint = error.hint or "Nothing was stored. Correct that line and try again."
             elif len(lines) == 1:
                 error.args = (f"line {next(iter(lines))}: {error}",)
             raise
@@ -195,6 +196,8 @@ def _show_receipt(receipt: Receipt, console: Console) -> None:
         "same": "Known already",
         "supersedes": f"Remembered, superseding {', '.join(receipt.against)}",
         "contradicts": "Remembered, to be reviewed",
+        "closed": f"Now {receipt.memory.status}",
+        "narrowed": f"Now holds only in {', '.join((*receipt.memory.files, *receipt.memory.modules))}",
     }
     console.line(f"{words[receipt.verdict]}: {receipt.id}  [{receipt.memory.kind}]")
     for rule in receipt.redacted:
@@ -246,12 +249,34 @@ def run_edit(args: argparse.Namespace, console: Console) -> int:
 
 def arguments_correct(parser: argparse.ArgumentParser) -> None:
     _arguments_act(parser)
-    parser.add_argument("text", nargs="*", help="what is true instead; read from stdin when absent or -")
+    parser.add_argument("text", nargs="*", help="what is true instead; `-` reads stdin; without it, only the reason")
+    parser.add_argument(
+        "--reason", choices=[str(reason) for reason in CorrectionReason], default="inaccurate",
+        help="inaccurate (default): wrong, never comes back; outdated: held until --until; too_specific: say it more "
+        "generally, or where it holds; duplicate: another memory says the same",
+    )  # fmt: skip
+    parser.add_argument("--duplicate-of", metavar="ID", help="the memory that stays")
+    parser.add_argument("--until", metavar="DATE", help="until when an outdated one held (default: now)")
+    parser.add_argument("--file", action="append", metavar="PATH", help="where it holds; repeatable")
+    parser.add_argument("--module", action="append", metavar="NAME", help="where it holds; repeatable")
+    parser.add_argument("--if-revision", type=int, metavar="N", help="only if nobody changed it since")
 
 
 def run_correct(args: argparse.Namespace, console: Console) -> int:
+    # What is wrong without better words is rejected: that is a command of its own, so a forgotten text is an error.
+    content = given_text(args.text) if args.text or args.reason == CorrectionReason.INACCURATE else None
     with open_from(args) as memory:
-        receipt = memory.correct(args.id, given_text(args.text), why=args.why)
+        receipt = memory.correct(
+            args.id,
+            content,
+            reason=args.reason,
+            duplicate_of=args.duplicate_of,
+            until=parse_moment(args.until, "until"),
+            files=args.file,
+            modules=args.module,
+            why=args.why,
+            if_revision=args.if_revision,
+        )
     if console.json:
         console.value(receipt_json(receipt))
     else:

@@ -137,27 +137,38 @@ class Tools:
         confidence: Annotated[float | None, Field(ge=0, le=1, description="How sure it is.")] = None,
         tags: Annotated[list[str] | None, Field(description="Replaces all tags.")] = None,
         files: Annotated[list[str] | None, Field(description="Replaces all files.")] = None,
+        reason: Annotated[
+            Literal["inaccurate", "outdated", "too_specific", "duplicate"] | None,
+            Field(description="What is wrong with it: inaccurate, if you do not say."),
+        ] = None,
+        duplicate_of: Annotated[str | None, Field(description="For a duplicate: the memory that stays.")] = None,
         why: Why = "",
         if_revision: Annotated[int | None, Field(description="Only if nobody changed it since.")] = None,
     ) -> Annotated[CallToolResult, shapes.UpdatedShape]:
         """Correct a memory by a better statement (`content`), or edit its kind, confidence, tags or files in place.
         What the user taught or confirmed keeps its words: a better statement is proposed to them."""
         changes = _given(kind=kind, confidence=confidence, tags=tags, files=files)
-        if (content is None) == (not changes):
+        corrects = content is not None or reason is not None or duplicate_of is not None
+        if corrects == bool(changes):
             raise InvalidField(
                 "update",
-                "give either content, or some of kind, confidence, tags and files",
+                "give either content or a reason, or some of kind, confidence, tags and files",
                 hint="Correct the statement first; then edit the memory that took its place.",
             )
         memory = self._handle.open()
-        if content is None:
+        if not corrects:
             edited = memory.edit(visible(memory, id), why=why, if_revision=if_revision, **changes)
             return tool_result({"id": edited.id, "memory": memory_json(edited)})
-        if if_revision is not None:
-            raise InvalidField("if_revision", "a correction makes a new memory; only an edit can take it")
         old = memory.get(visible(memory, id))
-        receipt = memory.correct(old.id, content, why=why)
-        replaced = old.id if receipt.verdict == "supersedes" else None
+        receipt = memory.correct(
+            old.id,
+            content,
+            reason=reason or "inaccurate",
+            duplicate_of=None if duplicate_of is None else visible(memory, duplicate_of),
+            why=why,
+            if_revision=if_revision,
+        )
+        replaced = old.id if receipt.id != old.id and receipt.verdict in ("supersedes", "same") else None
         value = {"id": receipt.id, "supersedes": replaced, "memory": memory_json(receipt.memory)}
         return tool_result({**value, "notes": list(receipt.notes)})
 
