@@ -13,15 +13,19 @@ from enum import StrEnum
 
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
-from recollect.observer.said_cues import CUES, Cue
+from recollect.observer.cues import CUES, Cue
 
 MAX_PROMPT_CHARS = 8_000  # of a prompt that are looked at
 MAX_PROMPT_WORDS = 250  # what is longer is a document: a specification, a plan, a paste
 MAX_SENTENCES = 24  # of a prompt that are looked at
 MAX_SENTENCE_CHARS = 600  # of a sentence that are looked at
 MAX_KEPT_CHARS = 400  # of what is kept
+_BRIEF = 9  # sentences above which a prompt is the brief of one task, and what it forbids are its bounds
 _TELLING = 2  # weight of a cue that can carry a sentence; weaker ones only add to it
-KEPT, SURE = 3, 4  # score from which a sentence is kept, and from which nobody need look at it first
+_PLAIN = 4  # score from which a sentence of a brief is kept
+KEPT, SURE = 3, 5  # score from which a sentence is kept, and from which nobody need look at it first
+_TELLING_CUES = tuple(cue for cue in CUES if max(cue.rule, cue.correction) >= _TELLING)
+_OTHER_CUES = tuple(cue for cue in CUES if max(cue.rule, cue.correction) < _TELLING)
 
 
 class SaidSort(StrEnum):
@@ -146,7 +150,16 @@ def _cut(line: str) -> Iterator[str]:
 
 def judge_sentence(sentence: str) -> Judged:
     """What one sentence is."""
-    met = [cue for cue in CUES if cue.pattern.search(sentence)]
+    return _judge(sentence, _meet(sentence, _TELLING_CUES))
+
+
+def _meet(sentence: str, cues: Sequence[Cue]) -> list[Cue]:
+    return [cue for cue in cues if cue.pattern.search(sentence)]
+
+
+def _judge(sentence: str, telling: Sequence[Cue]) -> Judged:
+    """What a sentence is whose telling cues are known."""
+    met = [*telling, *_meet(sentence, _OTHER_CUES)]
     rule, correction = weigh_cues(met)
     names = tuple(cue.name for cue in met)
     score = max(rule, correction)
@@ -185,10 +198,22 @@ def _sort(sentence: str, cues: Sequence[str]) -> SaidSort:
 def judge_prompt(text: str) -> list[Judged]:
     """What each sentence of a prompt is; nothing of a long one or of a pasted review is a rule."""
     sentences = split_sentences(text)
-    judged = [judge_sentence(sentence) for sentence in sentences]
-    if _can_hold_rules(text, sentences):
-        return judged
-    return [Judged(one.text, _sort(one.text, one.cues), min(one.score, KEPT - 1), one.cues) for one in judged]
+    if not _can_hold_rules(text, sentences):
+        return [_below(judge_sentence(sentence)) for sentence in sentences]
+    return _hold_briefs_to_more([judge_sentence(sentence) for sentence in sentences])
+
+
+def _hold_briefs_to_more(judged: Sequence[Judged]) -> list[Judged]:
+    """In the brief of a task only what is plainly meant to last is a rule."""
+    least = _PLAIN if len(judged) > _BRIEF else KEPT
+    return [one if one.score >= least else _below(one) for one in judged]
+
+
+def _below(one: Judged) -> Judged:
+    """The same sentence, not kept."""
+    if one.score < KEPT:
+        return one
+    return Judged(one.text, _sort(one.text, one.cues), KEPT - 1, one.cues)
 
 
 def _can_hold_rules(text: str, sentences: Sequence[str]) -> bool:
@@ -222,9 +247,10 @@ def is_persons_prompt(text: str) -> bool:
 def find_said(text: str) -> list[KeptSaid]:
     """The standing rules and corrections of a prompt, each whole and in the person's own words."""
     sentences = split_sentences(text) if is_persons_prompt(text) else []
-    if not any(map(_is_telling, sentences)) or not _can_hold_rules(text, sentences):
+    telling = [_meet(sentence, _TELLING_CUES) for sentence in sentences]
+    if not any(telling) or not _can_hold_rules(text, sentences):
         return []
-    judged = [judge_sentence(sentence) for sentence in sentences]
+    judged = _hold_briefs_to_more([_judge(*each) for each in zip(sentences, telling, strict=True)])
     found: list[KeptSaid] = []
     place = 0
     while place < len(judged):
@@ -238,10 +264,6 @@ def find_said(text: str) -> list[KeptSaid]:
         found.append(KeptSaid(words, best.sort, _kind(best, words), best.score))
         place = end
     return found
-
-
-def _is_telling(sentence: str) -> bool:
-    return any(cue.pattern.search(sentence) for cue in CUES if max(cue.rule, cue.correction) >= _TELLING)
 
 
 def _span(judged: Sequence[Judged], place: int) -> tuple[int, int]:
