@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -257,6 +262,36 @@ def test_confirming_by_name_says_which_words_were_confirmed(sh: Shell, tmp_path:
     assert sh("reject", one["id"], "--if-revision", str(one["revision"] + 1)) == 4
     assert sh("review", "--confirm", one["id"]) == 0
     assert f"Confirmed: {one['id']}  {one['content'].splitlines()[0]}" in sh.out
+
+
+def test_single_keys_decide_at_a_real_terminal_even_typed_ahead(sh: Shell) -> None:
+    _, new = contradict(sh)
+    other = sh.json("remember", "Deploys happen on Fridays.", *GUESSED)["id"]
+    leader, follower = pty.openpty()
+    marks = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "GEMINI_CLI", "OPENCODE")
+    environment = {name: value for name, value in os.environ.items() if name not in marks}
+    command = [sys.executable, "-m", "recollect", "--store", str(sh.store), "review"]
+    process = subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+
+    def answer(keys: str, expected: str) -> None:
+        os.write(leader, keys.encode())
+        shown = ""
+        while expected not in shown and select.select([leader], [], [], 60)[0]:
+            shown += os.read(leader, 4096).decode()
+        assert expected in shown
+
+    try:
+        answer("\x1b[B", "2 of 2")
+        answer("k", "1 of 2")
+        answer(" ", "History of this")
+        answer("c", "now superseded")
+        answer("q", "1 confirmed. 1 memory needs review.")
+        assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()
+        os.close(leader)
+    assert (status_of(sh, new), status_of(sh, other)) == ("active", "candidate")
 
 
 # --- correcting with a reason --------------------------------------------------------------------------------------

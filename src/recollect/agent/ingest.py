@@ -146,7 +146,7 @@ class InjectionIngest:
         return Trust(level, THRESHOLDS[level], offered(level, record), record)
 
     def choose_level(self, level: str) -> None:
-        """Go to a level; the record starts anew with it. To a bolder one only a person goes."""
+        """Go to a level and start counting again. To a bolder one only a person goes."""
         if level not in THRESHOLDS:
             raise UnknownChoice("trust", level, LEVELS)
         bolder = LEVELS.index(level) > LEVELS.index(known_level(self.meta.get(LEVEL_META)))

@@ -32,7 +32,7 @@ class Draft:
     modules: Sequence[str] = ()
     event_at: datetime | None = None
     session: str | None = None
-    provenance: Sequence[str] = ()  # further sessions that bear it out
+    provenance: Sequence[str] = ()  # further sessions it was seen in
     commit: str | None = None
     work_unit: WorkUnit | None = None
     source_role: str | None = None

@@ -105,7 +105,7 @@ class BadScip(InvalidInput):
     code = "bad-scip"
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path} is no readable SCIP index: {why}.", hint="Nothing was changed. Make it anew.")
+        super().__init__(f"{path} is no readable SCIP index: {why}.", hint="Nothing was changed. Make the index again.")
 
 
 # --- what you named is not there -----------------------------------------------------------------------------------

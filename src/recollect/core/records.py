@@ -44,7 +44,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A statement we stand behind, with all that is known about how we came to it."""
+    """One statement, with all that is known about how it was learnt."""
 
     id: MemoryId
     project: str

@@ -40,7 +40,7 @@ _FAILED = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
 
 @dataclass(slots=True)
 class Learned:
-    """What one session taught: memories added, memories borne out, and what was left out and why."""
+    """What one session taught: memories added, memories seen again, and what was left out and why."""
 
     session: str
     known: bool = False  # all of this session was known already, so nothing was done
@@ -152,7 +152,7 @@ def _confidence(one: Hunch) -> float:
 
 
 def is_shown(one: Hunch, *, sessions: int, confidence: float) -> bool:
-    """Is a local fact in our words, which enough sessions bore out, shown before anybody reviewed it?"""
+    """Is a local fact in our words, which was seen in enough sessions, shown before anybody reviewed it?"""
     enough = sessions >= policy.SHOWN_SESSIONS and confidence >= policy.SHOWN_CONFIDENCE
     return enough and one.is_composed
 
@@ -281,7 +281,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory a session added or bore out, and why."""
+    """A memory a session added or saw again, and why."""
 
     memory: Memory
     why: str
@@ -396,7 +396,7 @@ def note_promotion(hunch: Hunch, memory: MemoryId, session: str, context: Observ
 def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
     """The draft of a hunch that a session completed. What a person said is theirs, unless words of it came from
     outside; where their words leave doubt that it holds beyond the day, it waits to be confirmed. A local fact that
-    enough sessions bore out is shown at once, and can be reviewed."""
+    was seen in enough sessions is shown at once, and can be reviewed."""
     hunch, started = one.hunch, session.started
     is_theirs = hunch.spoken and not hunch.taint
     settled = is_theirs and hunch.is_sure

@@ -70,7 +70,7 @@ def limit_draft(draft: Draft, door: ActDoor) -> Draft:
         kept = {name: value for name, value in draft.attributes.items() if name not in marks}
         changes["attributes"] = {**kept, **({HEARSAY: True} if hearsay else {})}
     if draft.provenance:
-        changes["provenance"] = ()  # which sessions bear a statement out is counted, not claimed
+        changes["provenance"] = ()  # in which sessions it was seen is counted, not claimed
     if draft.confidence is not None and draft.kind != Kind.EPISODE:
         changes["confidence"] = min(draft.confidence, AGENT_CONFIDENCE)
     if draft.override_tombstone and not record:

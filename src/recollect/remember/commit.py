@@ -126,7 +126,7 @@ class _Writing:
         """The same statement once more: what it adds is added. What a person says after an agent is the person's from
         now on; what an agent says after a person leaves the person's as it is, and no statement of its own surer."""
         if is_persons(known) and not self._act.is_persons:
-            ours = self._act.door.is_ours  # which sessions bear it out is not an agent's to say
+            ours = self._act.door.is_ours  # in which sessions it was seen is not an agent's to say
             merged = known.having(provenance=_union(known.provenance, said.provenance)) if ours else known
         else:
             merged = known.having(

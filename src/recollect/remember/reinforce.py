@@ -24,7 +24,7 @@ from recollect.store.store import Store
 STRIDE = 5  # accesses without correction that earn one gain
 GAIN = 0.05
 CAP = 0.95  # use alone never makes anything certain
-_WITNESSES = 100  # sessions a memory remembers it was borne out by
+_WITNESSES = 100  # sessions a memory keeps that it was seen in
 SETTLED = 10  # accesses without correction after which review is no longer asked for
 
 
@@ -85,7 +85,7 @@ def witnessed(
     files: Sequence[str] | None = None,
     confidence: float | None = None,
 ) -> Memory | None:
-    """Further sessions bear a memory out. Nothing when none of them is new, or it is no longer open.
+    """A memory was seen in further sessions. Nothing when none of them is new, or it is no longer open.
 
     What gains by use is as sure as `confidence` says, where the caller counted how often it held; otherwise each new
     session adds a little. `active` shows such a candidate from now on; that never un-shows anything. `content` and

@@ -125,7 +125,7 @@ def _claude_hints(target: InstallTarget) -> list[str]:
     trust = (
         "Claude Code loads a project's own plugins only after you have trusted the folder; it asks when started there."
     )
-    restart = "Sessions that are open already have to be started anew. `/hooks` and `/mcp` in Claude Code show us."
+    restart = "Restart sessions that are already open. `/hooks` and `/mcp` in Claude Code list Recollect."
     return [trust, restart] if target.scope == "project" else [restart]
 
 
@@ -278,7 +278,7 @@ def _opencode_script(target: InstallTarget) -> str:
 
 
 def _opencode_hints(target: InstallTarget) -> list[str]:
-    return ["opencode loads plugins when it starts: start it anew."]
+    return ["opencode loads plugins when it starts: restart it."]
 
 
 # --- VS Code ---------------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def _read_raw(descriptor: int) -> str:
 
     before = termios.tcgetattr(descriptor)
     try:
-        tty.setcbreak(descriptor)  # Ctrl-C still interrupts
+        tty.setcbreak(descriptor, termios.TCSANOW)  # what was typed ahead counts, and Ctrl-C still interrupts
         return os.read(descriptor, _LONGEST).decode("utf-8", "replace")
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -431,7 +431,7 @@ def _lesson_summary(lesson: Lesson) -> str:
     return (
         f"{counted(len(lesson.files), 'file')}: {counted(len(lesson.added), 'statement')} {would}added,"
         f" {len(lesson.changed)} changed,"
-        f" {lesson.kept} kept, {len(lesson.left_out)} left out because people sent them away"
+        f" {lesson.kept} kept, {len(lesson.left_out)} left out because people rejected or forgot them"
         f"{f', {lesson.redacted} with a secret taken out' if lesson.redacted else ''}."
     )
 
