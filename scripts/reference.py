@@ -1,4 +1,5 @@
-"""Writes the pages of docs/reference from the code; `--check` fails when they are out of date."""
+"""Writes the pages of docs/reference and the types of the panel's client from the code; `--check` fails when they are
+out of date."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
+from reference_http import http, openapi_json, typescript
 from reference_mcp import mcp
 from reference_python import python
 
@@ -18,7 +20,8 @@ from recollect.config import REPOSITORY_MAY, Settings
 from recollect.core import errors
 from recollect.interfaces.cli import full_parser
 
-FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "reference"
 
 
 def cli() -> str:
@@ -93,20 +96,23 @@ def error_page() -> str:
 
 def main() -> int:
     pages = {
-        "cli.md": cli(),
-        "settings.md": settings(),
-        "errors.md": error_page(),
-        "mcp.md": mcp(),
-        "python.md": python(),
+        FOLDER / "cli.md": cli(),
+        FOLDER / "settings.md": settings(),
+        FOLDER / "errors.md": error_page(),
+        FOLDER / "http.md": http(),
+        FOLDER / "mcp.md": mcp(),
+        FOLDER / "openapi.json": openapi_json(),
+        FOLDER / "python.md": python(),
+        ROOT / "panel" / "src" / "api.ts": typescript(),
     }
-    stale = [name for name, text in pages.items() if not _is_current(FOLDER / name, text)]
+    stale = [file for file, text in pages.items() if not _is_current(file, text)]
     if "--check" in sys.argv:
-        for name in stale:
-            print(f"docs/reference/{name} is out of date: run `make docs`", file=sys.stderr)
+        for file in stale:
+            print(f"{file.relative_to(ROOT)} is out of date: run `make docs`", file=sys.stderr)
         return 1 if stale else 0
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name in stale:
-        (FOLDER / name).write_text(pages[name], encoding="utf-8")
+    for file in stale:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(pages[file], encoding="utf-8")
     return 0
 
 

@@ -23,6 +23,7 @@ from recollect.documents.api import Docs
 from recollect.observer.api import Observer
 from recollect.review.api import Review
 from recollect.tend.maintenance import Maintenance
+from recollect.tend.overview import Overview
 
 _INTRO = """# Python
 
@@ -40,6 +41,7 @@ _ROOMS: tuple[tuple[str, type], ...] = (
     ("memory.review", Review),
     ("agent", AgentSession),
     ("memory.maintenance", Maintenance),
+    ("memory.overview", Overview),
 )
 _VALUES: tuple[type, ...] = (Memory, Draft, Receipt, Filter, Hit, Briefing, Page)
 _WIDE = 100  # characters of a signature on one line

@@ -28,6 +28,7 @@ from recollect.documents.layout import Layout
 from recollect.observer.api import Observer
 from recollect.review.api import Review
 from recollect.tend.maintenance import Maintenance
+from recollect.tend.overview import Overview
 
 P = ParamSpec("P")
 Value = TypeVar("Value")
@@ -282,6 +283,17 @@ class AsyncMaintenance(Twin[Maintenance]):
     runs = on_thread(Maintenance.runs)
 
 
+class AsyncOverview(Twin[Overview]):
+    """The whole store at a glance."""
+
+    health = on_thread(Overview.health)
+    growth = on_thread(Overview.growth)
+    facets = on_thread(Overview.facets)
+    activity = on_thread(Overview.activity)
+    position = on_thread(Overview.position)
+    events = on_thread(Overview.events)
+
+
 # --- the memory ----------------------------------------------------------------------------------------------------
 
 
@@ -348,9 +360,13 @@ class AsyncRecollect(Twin[Recollect]):
     def maintenance(self) -> AsyncMaintenance:
         return AsyncMaintenance(self._inner.maintenance)
 
-    def through(self, door: str) -> AsyncRecollect:
+    @property
+    def overview(self) -> AsyncOverview:
+        return AsyncOverview(self._inner.overview)
+
+    def through(self, door: str, *, actor: str | None = None) -> AsyncRecollect:
         """The same memory for what comes in by another door."""
-        return AsyncRecollect(self._inner.through(door))
+        return AsyncRecollect(self._inner.through(door, actor=actor))
 
     @property
     def door(self) -> str:

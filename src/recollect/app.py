@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from recollect.remember.undo import Undone
     from recollect.review.api import Review
     from recollect.tend.maintenance import Maintenance
+    from recollect.tend.overview import Overview
     from recollect.tend.runner import Tended
 
 
@@ -123,16 +124,16 @@ class Recollect:
         self._check_open()
         return self._makers
 
-    def through(self, door: str) -> Recollect:
+    def through(self, door: str, *, actor: str | None = None) -> Recollect:
         """The same memory for what comes in by another door: `adapter`, `chat` or `mcp` for what an agent says or does
-        in your program. What an agent adds is `agent_explicit` and unverified; it cannot change what you taught."""
+        in your program. What an agent adds is `agent_explicit` and unverified; it cannot change what you taught. The
+        log names `actor` where one is given."""
         from recollect.core.doors import find_door
 
-        writer = self.writer
-        chosen = find_door(door)
-        if chosen == writer.door:
+        own = self.writer
+        writer = own.through(find_door(door), actor=actor)
+        if writer is own:
             return self
-        writer = writer.through(chosen)
         reader = self.reader.followed_by(writer.follow_recall)
         rooms = self._makers.through(reader, writer)
         return Recollect(self._stores, reader, writer, rooms, origin=self._origin, notices=self._notices, view_of=self)
@@ -301,17 +302,17 @@ class Recollect:
         """It is wrong; it must not come back. What it contradicted is no longer in question."""
         return self.writer.reject(id, why=why, if_revision=if_revision)
 
-    def dispute(self, id: str, *, why: str = "") -> Memory:
+    def dispute(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
         """It is doubted; it stays, marked, at a lower weight."""
-        return self.writer.dispute(id, why=why)
+        return self.writer.dispute(id, why=why, if_revision=if_revision)
 
-    def pin(self, id: str, *, pinned: bool = True) -> Memory:
+    def pin(self, id: str, *, pinned: bool = True, if_revision: int | None = None) -> Memory:
         """A pinned memory never fades."""
-        return self.writer.pin(id, pinned=pinned)
+        return self.writer.pin(id, pinned=pinned, if_revision=if_revision)
 
-    def forget(self, id: str, *, why: str = "") -> Forgotten:
+    def forget(self, id: str, *, why: str = "", if_revision: int | None = None) -> Forgotten:
         """Remove a memory for good, from every file of the store. Cannot be undone; `reject` can."""
-        return self.writer.forget(id, why=why)
+        return self.writer.forget(id, why=why, if_revision=if_revision)
 
     def forget_all(self, ids: Iterable[str], *, why: str = "") -> Sequence[Forgotten]:
         """Remove some memories for good, all or none; much faster than one by one."""
@@ -411,10 +412,13 @@ class Recollect:
         order: Order = "newest",
         limit: int = 50,
         skip: int = 0,
+        cursor: str | None = None,
         user: str | None = None,
     ) -> Page:
-        """Memories by filter, without a question; `user` as for `recall`."""
-        return self.reader.list((filter or Filter()).for_user(user), order=order, limit=limit, skip=skip)
+        """Memories by filter, without a question; `user` as for `recall`. `cursor` is that of the page before:
+        unlike `skip`, it misses and repeats nothing while others write."""
+        wanted = (filter or Filter()).for_user(user)
+        return self.reader.list(wanted, order=order, limit=limit, skip=skip, cursor=cursor)
 
     def count(self, filter: Filter | None = None, *, user: str | None = None) -> int:
         """How many memories a filter lets through."""
@@ -602,6 +606,13 @@ class Recollect:
         from recollect.tend.maintenance import Maintenance
 
         return Maintenance(self.store, self.writer.act, self.writer.clock)
+
+    @cached_property
+    def overview(self) -> Overview:
+        """The whole store at a glance: health, facets, activity over time, what changed since a position."""
+        from recollect.tend.overview import Overview
+
+        return Overview(self.store, self.reader, self.writer.clock, origin=self._origin)
 
     @property
     def store(self) -> Store:

@@ -630,6 +630,14 @@ def locate(path: str | os.PathLike[str] | None) -> Path | None:
     return store_path(given) if os.path.isdir(given) else given
 
 
+def name_store(path: str | os.PathLike[str] | None) -> str:
+    """The one name of a store that holds wherever a process is started."""
+    if isinstance(path, str) and names_database(path):
+        return path
+    file = locate(path)
+    return MEMORY if file is None else os.path.realpath(file)
+
+
 def _name_project(file: Path | None) -> str:
     if file is None:
         return "default"

@@ -3,6 +3,7 @@ and looks at no body before it knows that."""
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
@@ -15,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from faults.fault_tools import environment, report
+from recollect.interfaces.http.access import AccessFile
 
 _TOKEN = "A1b2" * 10
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
@@ -37,23 +40,26 @@ _ORIGINS = (
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
-    command = [
-        sys.executable,
-        "-m",
-        "recollect",
-        "mcp",
-        "--http",
-        "127.0.0.1:0",
-        "--store",
-        str(tmp_path / "memory.db"),
-    ]
+    store = tmp_path / "memory.db"
+    recollect.open(store).close()
+    _allow_token(tmp_path)
+    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", str(store)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        env=environment(RECOLLECT_MCP_TOKEN=_TOKEN, RECOLLECT_EMBEDDER="none"),
+        env=environment(RECOLLECT_EMBEDDER="none"),
     ) as server:  # fmt: skip
         assert server.stdout is not None
-        yield int(server.stdout.readline().split()[-1].split(":")[2].split("/")[0])
+        yield int(json.loads(server.stdout.readline())["url"].split(":")[2].rstrip("/"))
         server.terminate()
+
+
+def _allow_token(tmp_path: Path) -> None:
+    """Let the token below in: what is kept of it is its digest."""
+    AccessFile().make_token("bot", scope="write", is_persons=False)
+    file = tmp_path / "home" / "state" / "recollect" / "access.json"
+    held = json.loads(file.read_text())
+    held["tokens"][0]["digest"] = hashlib.sha256(_TOKEN.encode()).hexdigest()
+    file.write_text(json.dumps(held))
 
 
 def _ask(port: int, headers: Mapping[str, str | None], *, host: str | None = None, body: bytes = _BODY) -> int:

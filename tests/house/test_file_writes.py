@@ -20,6 +20,8 @@ KNOWN = {
     # no text of anybody
     "interfaces/cli/write.py": "the line `*` in a .gitignore",
     "files/git.py": "an empty configuration for git in place of a repository's",
+    "interfaces/http/access.py": "digests of random secrets, and the names people gave their tokens",
+    "interfaces/http/background.py": "the address and process of our own server",
     "files/mark.py": "our own key of this machine and person, in a private file of theirs",
     "files/learning_turn.py": "an empty lock file",
     "interfaces/start.py": "the null device in place of a closed stream",

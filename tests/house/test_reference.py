@@ -14,7 +14,10 @@ import reference
         ("cli.md", reference.cli),
         ("settings.md", reference.settings),
         ("errors.md", reference.error_page),
+        ("http.md", reference.http),
         ("mcp.md", reference.mcp),
+        ("openapi.json", reference.openapi_json),
+        ("../../panel/src/api.ts", reference.typescript),
         ("python.md", reference.python),
     ],
 )

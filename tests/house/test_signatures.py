@@ -21,9 +21,24 @@ from recollect.dialogue.api import Sessions
 from recollect.documents.api import Docs
 from recollect.observer.api import Observer
 from recollect.tend.maintenance import Maintenance
+from recollect.tend.overview import Overview
 
 ROOT = Path(__file__).parents[2]
-PUBLIC = (Recollect, Docs, Code, Sessions, Chats, Chat, Observer, AgentSession, Maintenance, Filter, Briefing, Page)
+PUBLIC = (
+    Recollect,
+    Docs,
+    Code,
+    Sessions,
+    Chats,
+    Chat,
+    Observer,
+    AgentSession,
+    Maintenance,
+    Overview,
+    Filter,
+    Briefing,
+    Page,
+)
 TWINS = [value for value in vars(aio).values() if isinstance(value, type) and issubclass(value, aio.Twin)]
 
 

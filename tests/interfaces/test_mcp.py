@@ -20,6 +20,7 @@ import recollect
 from recollect.app import Recollect
 from recollect.core.errors import UnknownChoice
 from recollect.interfaces.cli import main
+from recollect.interfaces.http.access import AccessFile
 from recollect.interfaces.mcp import PROFILES
 from recollect.interfaces.mcp.handle import MemoryHandle, tool_result
 from recollect.interfaces.mcp.server import build, instructions
@@ -276,13 +277,15 @@ def test_nothing_but_protocol_reaches_stdout_even_when_a_call_fails(project: Pat
 
 @pytest.fixture
 def served(project: Path) -> Iterator[tuple[str, str]]:
-    """The address and the token of a server on this machine."""
-    words = [sys.executable, "-m", "recollect", "mcp", "--http", "127.0.0.1:0", "--json"]
+    """The address of the server's MCP endpoint and a token for it."""
+    recollect.open(project).close()
+    token = AccessFile().make_token("bot", scope="write", is_persons=False)
+    words = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment(), cwd=project, text=True) as server:
         assert server.stdout is not None
         told = json.loads(server.stdout.readline())
         try:
-            yield told["url"], told["token"]
+            yield told["mcp"], token
         finally:
             server.send_signal(signal.SIGINT)
             server.wait(timeout=60)
@@ -304,30 +307,19 @@ def test_the_same_tools_answer_over_http_to_who_has_the_token(served: tuple[str,
     anyio.run(talk)
 
 
-def test_http_refuses_a_wrong_token_a_foreign_host_and_a_foreign_page(served: tuple[str, str]) -> None:
-    url, token = served
-    ours = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": token}):
-        refused = httpx2.post(url, json=hello, headers=headers)
-        assert refused.status_code == 401
-        assert refused.json()["error"]["code"] == "token-missing"
-    assert httpx2.post(url, content=b"not json", headers={}).status_code == 401
-    assert httpx2.post(url, json=hello, headers={**ours, "Host": "evil.example"}).status_code == 421
-    assert httpx2.post(url, json=hello, headers={**ours, "Origin": "http://evil.example"}).status_code == 403
+def test_a_token_for_reading_has_the_tools_that_change_nothing(served: tuple[str, str]) -> None:
+    url, _ = served
+    token = AccessFile().make_token("looker", scope="read", is_persons=False)
 
+    async def talk() -> None:
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as web,
+            Client(streamable_http_client(url, http_client=web)) as client,
+        ):
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert names == ["search", "context", "get", "status"]
 
-@pytest.mark.parametrize("address", ["0.0.0.0:8765", "example.org:80", "8765", "127.0.0.1:port", "127.0.0.1:99999"])
-def test_http_listens_on_this_machine_only(project: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mcp", "--http", address]) == 2
-    told = capsys.readouterr()
-    assert "http: " in told.err
-    assert told.out == ""
-
-
-def test_a_token_that_could_be_guessed_is_refused(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_MCP_TOKEN", "short")
-    assert main(["mcp", "--http", "127.0.0.1:0"]) == 2
+    anyio.run(talk)
 
 
 # --- in one process --------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ PANEL = ActDoor("panel", is_persons=True, vouches=True)
 # Agents'.
 CLI = ActDoor("cli")  # a command without a terminal: a script, or an agent's shell
 MCP = ActDoor("mcp")
+HTTP = ActDoor("http")  # a program with a token of its own
 HOOK = ActDoor("hook")  # an agent at work, in its host or in a program
 ADAPTER = ActDoor("adapter", vouches=True)  # a framework's agent
 CHAT = ActDoor("chat", vouches=True)  # the tools of a model in a chat
@@ -44,7 +45,8 @@ TEND = ActDoor("tend", is_ours=True)
 DOORS = {
     door.name: door
     for door in (
-        CLI_TERMINAL, PYTHON, PANEL, CLI, MCP, HOOK, ADAPTER, CHAT, OBSERVER, DOCUMENTS, CODE, CONSOLIDATION, TEND,
+        CLI_TERMINAL, PYTHON, PANEL, CLI, MCP, HTTP, HOOK, ADAPTER, CHAT, OBSERVER, DOCUMENTS, CODE, CONSOLIDATION,
+        TEND,
     )
 }  # fmt: skip
 

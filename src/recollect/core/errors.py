@@ -240,6 +240,24 @@ class SessionNotFound(NotFound):
         super().__init__(f"There is no session {given!r}.", hint="`recollect status` lists the latest sessions.")
 
 
+class TokenNotFound(NotFound):
+    """No token has that name."""
+
+    code = "token-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no token {name!r}.", hint="`recollect token list` shows them.")
+
+
+class RouteNotFound(NotFound):
+    """The server has nothing at that path."""
+
+    code = "route-not-found"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"There is nothing at {path}.", hint="`/v1/openapi.json` lists every route.")
+
+
 # --- understood, and deliberately not done -------------------------------------------------------------------------
 
 
@@ -357,6 +375,69 @@ class TokenMissing(Refused):
             "This memory answers only to those who have its token.",
             hint="Send the header `Authorization: Bearer TOKEN`.",
         )
+
+
+class ScopeMissing(Refused):
+    """A token that may do less than the request asks for."""
+
+    code = "scope-missing"
+
+    def __init__(self, needed: str, held: str) -> None:
+        super().__init__(
+            f"This needs the scope {needed}; the token has {held}.",
+            hint=f"Make another one: `recollect token create NAME --scope {needed}`.",
+        )
+
+
+class HostRefused(Refused):
+    """A request for a host name that is not ours: a page elsewhere may have made a name point here."""
+
+    code = "host-refused"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"This server does not answer for {given!r}.", hint="Use the address that `recollect serve` shows."
+        )
+
+
+class OriginRefused(Refused):
+    """A request that a page of another site sent."""
+
+    code = "origin-refused"
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"Requests from {given or 'an unknown page'} are refused.",
+            hint="Use the panel, or send a token without the header `Origin`.",
+        )
+
+
+class RequestRefused(InvalidInput):
+    """A request that is not made as HTTP or this API has it: method, media type, header or body."""
+
+    code = "request-refused"
+
+    def __init__(self, problem: str, *, status: int, hint: str = "") -> None:
+        super().__init__(f"{problem}.", hint=hint or "Nothing was changed. `/v1/openapi.json` tells what it takes.")
+        self.status = status
+
+
+class ServerBusy(Refused):
+    """The server has as much to do as it may, or one request took too long."""
+
+    code = "server-busy"
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem}.", hint="Try again in a moment.")
+
+
+class ServerNotReady(Refused):
+    """A server that was started in the background did not come up."""
+
+    code = "server-not-ready"
+
+    def __init__(self, why: str, log: str) -> None:
+        super().__init__(f"The server did not start: {why}.", hint=f"Run `recollect serve` to see why, or read {log}.")
 
 
 class WrongSpaceState(Refused):

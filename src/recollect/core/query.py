@@ -243,6 +243,43 @@ class Candidate:
         return Candidate(self.id, score, self.reasons, self.memory, factors, self.doubts)
 
 
+@dataclass(frozen=True, slots=True)
+class PageCursor:
+    """Where a page ended: the value it is ordered by and the id of its last memory. As text it goes through a URL."""
+
+    order: Order
+    value: int | float
+    id: str
+
+    def __str__(self) -> str:
+        import base64
+        import json
+
+        whole = json.dumps([self.order, self.value, self.id], separators=(",", ":"))
+        return base64.urlsafe_b64encode(whole.encode()).decode().rstrip("=")
+
+    @classmethod
+    def parse(cls, text: str, order: Order) -> PageCursor:
+        """The cursor of a list in this order; any other text is an error."""
+        import base64
+        import json
+
+        try:
+            whole = json.loads(base64.urlsafe_b64decode(text[:_MAX_CURSOR] + "=" * (-len(text) % 4)))
+            found, value, id = whole
+            if found != order or type(value) not in (int, float) or not -_FURTHEST < value < _FURTHEST:
+                raise ValueError(found)
+            return cls(order, value, require_storable(id, "cursor"))
+        except (ValueError, TypeError, RecursionError, InvalidField):
+            raise InvalidField(
+                "cursor", "it is not the cursor of a list in this order", hint="Begin again without one."
+            ) from None
+
+
+_MAX_CURSOR = 1_000  # characters
+_FURTHEST = 2**62  # milliseconds; what a database can compare
+
+
 class Found(list[Candidate]):
     """What a channel found, best first, with what it has to say about this one search."""
 
@@ -294,10 +331,12 @@ class Briefing(Sequence[Hit]):
 
 @dataclass(frozen=True, slots=True)
 class Page(Sequence[Memory]):
-    """Some memories, in order. `damaged` has the ids of rows that belong here and could not be read."""
+    """Some memories, in order. `damaged` has the ids of rows that belong here and could not be read; `cursor`
+    leads to the page after this one, and is nothing on the last."""
 
     memories: tuple[Memory, ...]
     damaged: tuple[str, ...] = ()
+    cursor: str | None = None
 
     def __len__(self) -> int:
         return len(self.memories)

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from recollect.documents.search import Found
     from recollect.observer.replay import Replayed
     from recollect.remember.forget import Forgotten
+    from recollect.remember.undo import Undone
     from recollect.tend.maintenance import CheckReport
+    from recollect.tend.overview import Activity, DayCount, Facets, Health
     from recollect.tend.put_back import Restored
 
 Json = dict[str, Any]
@@ -38,6 +40,11 @@ Json = dict[str, Any]
 def memory_json(memory: Memory) -> Json:
     """All of a memory but its fingerprint, which is nobody's business outside."""
     return _filled({field.name: spell(field, getattr(memory, field.name)) for field in SHOWN})
+
+
+def listed_json(memory: Memory, confidence: float) -> Json:
+    """A memory as lists show it: with what its confidence is worth now."""
+    return {**memory_json(memory), "confidence_now": round(confidence, 4)}
 
 
 def receipt_json(receipt: Receipt) -> Json:
@@ -82,6 +89,7 @@ def entry_json(entry: Entry) -> Json:
             "act": entry.act,
             "at": _iso(entry.at),
             "actor": entry.actor,
+            "door": entry.door,
             "action": entry.change.action,
             "memory": entry.change.memory,
             "why": entry.change.why,
@@ -178,6 +186,52 @@ def _filled(values: Json) -> Json:
 
 def _iso(at: datetime | None) -> str | None:
     return None if at is None else forms.iso(at)
+
+
+def undone_json(undone: Undone) -> Json:
+    return {"act": undone.act, "actions": list(undone.actions), "memories": list(undone.memories)}
+
+
+# --- the store at a glance -------------------------------------------------------------------------------------------
+
+
+def health_json(health: Health) -> Json:
+    return {
+        "score": health.score,
+        "reasons": [
+            {"code": one.code, "points": one.points, "text": one.text, "action": one.action, "count": one.count}
+            for one in health.reasons
+        ],
+        "total": health.total,
+        "active": health.active,
+        "to_review": health.to_review,
+        "growth": [
+            {"name": one.name, "value": one.value, "limit": one.limit, "passed": one.is_passed} for one in health.growth
+        ],
+        "at": _iso(health.at),
+    }
+
+
+def facets_json(found: Facets) -> Json:
+    return {
+        "total": found.total,
+        "facets": {
+            name: [{"value": value, "count": count} for value, count in values] for name, values in found.counts.items()
+        },
+    }
+
+
+def activity_json(activity: Activity) -> Json:
+    def days(counts: Sequence[DayCount]) -> list[Json]:
+        return [{"day": f"{one.day:%Y-%m-%d}", "name": one.name, "count": one.times} for one in counts]
+
+    return {
+        "since": f"{activity.since:%Y-%m-%d}",
+        "kinds": days(activity.kinds),
+        "sources": days(activity.sources),
+        "acts": days(activity.acts),
+        "told": days(activity.told),
+    }
 
 
 # --- what the rooms and maintenance report ---------------------------------------------------------------------------

@@ -7,9 +7,12 @@ recall (counting accesses) is handed in. Whatever was skipped is in the briefing
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recollect.core.errors import MemoryNotFound, UnknownChoice
@@ -255,6 +258,9 @@ def no_follow_up(ids: Sequence[MemoryId]) -> Sequence[str]:
     return ()
 
 
+_KEPT_TIMINGS = 1_000  # recalls whose time is remembered
+
+
 class Reader:
     """Recall, and every other way of reading memories.
 
@@ -273,10 +279,17 @@ class Reader:
         self.context = context
         self._clock = clock
         self._follow_up = follow_up
+        self._timings: deque[float] = deque(maxlen=_KEPT_TIMINGS)
 
     def followed_by(self, follow_up: FollowUp) -> Reader:
         """The same Reader, with another that counts what is handed out."""
-        return Reader(self._stores, self.context, clock=self._clock, follow_up=follow_up)
+        other = copy(self)
+        other._follow_up = follow_up
+        return other
+
+    def timings(self) -> tuple[float, ...]:
+        """How many seconds the latest recalls of this process took."""
+        return tuple(self._timings)
 
     @property
     def project(self) -> str:
@@ -296,7 +309,9 @@ class Reader:
         self, query: Query, *, budget: Budget = UNBOUNDED, recipe: str | None = None, track: bool = False
     ) -> Briefing:
         """The right few memories for a question, best first. `track` counts the access of what is handed out."""
+        began = perf_counter()
         found = recall(self._checked(query), self._context_for(recipe), now=self._clock(), budget=budget)
+        self._timings.append(perf_counter() - began)
         trouble = self._follow_up([hit.id for hit in found.hits] if track else [])
         return replace(found, notes=(*found.notes, *trouble)) if trouble else found
 
@@ -369,10 +384,19 @@ class Reader:
         damaged = tuple(id for page in pages for id in page.damaged)
         return Page(tuple(found[MemoryId(id)] for id in ids if id in found), damaged)
 
-    def list(self, filter: Filter | None = None, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
-        """Memories of the project by filter, without a question."""
+    def list(
+        self,
+        filter: Filter | None = None,
+        *,
+        order: Order = "newest",
+        limit: int = 50,
+        skip: int = 0,
+        cursor: str | None = None,
+    ) -> Page:
+        """Memories of the project by filter, without a question; `cursor` is that of the page before."""
         wanted = self.check(filter or Filter())
-        return self._stores.project.memories.page(wanted, order=order, limit=max(0, limit), skip=max(0, skip))
+        memories = self._stores.project.memories
+        return memories.page(wanted, order=order, limit=max(0, limit), skip=max(0, skip), cursor=cursor)
 
     def count(self, filter: Filter | None = None) -> int:
         """How many memories of the project a filter lets through."""

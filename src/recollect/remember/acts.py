@@ -117,11 +117,19 @@ def keep_both(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId
     return change_memory(store, id, "edit", kept, hand)
 
 
-def dispute(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId, int] | None = None) -> Memory:
+def dispute(
+    store: Store,
+    id: str,
+    hand: ActContext,
+    *,
+    expected: int | None = None,
+    seen: Mapping[MemoryId, int] | None = None,
+) -> Memory:
     """Somebody doubts it. It stays in recall, marked, at a lower weight, until confirmed or rejected. That a person
     confirmed it is taken back by a person only."""
 
     def disputed(memory: Memory, changes: Changes) -> Memory:
+        require_revision(memory, expected)
         require_seen(memory, open_rivals(store, memory), seen)
         if memory.status is Status.DISPUTED:
             raise MemoryNotOpen(memory.id, memory.status)
@@ -131,11 +139,16 @@ def dispute(store: Store, id: str, hand: ActContext, *, seen: Mapping[MemoryId, 
     return change_memory(store, id, "dispute", disputed, hand)
 
 
-def pin(store: Store, id: str, hand: ActContext, *, pinned: bool) -> Memory:
+def pin(store: Store, id: str, hand: ActContext, *, pinned: bool, expected: int | None = None) -> Memory:
     """A pinned memory never fades. To pin is a person's act."""
     if not hand.is_persons:
         raise PersonOnly("pin a memory")
-    return change_memory(store, id, "pin" if pinned else "unpin", lambda memory, _: memory.having(pinned=pinned), hand)
+
+    def changed(memory: Memory, changes: Changes) -> Memory:
+        require_revision(memory, expected)
+        return memory.having(pinned=pinned)
+
+    return change_memory(store, id, "pin" if pinned else "unpin", changed, hand)
 
 
 def require_revision(memory: Memory, expected: int | None) -> None:

@@ -13,6 +13,7 @@ from recollect.core.errors import StoreError
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
+from recollect.remember.acts import require_revision
 from recollect.remember.agents import may_bury, require_own
 from recollect.remember.changes import Changes
 from recollect.store.cache import empty
@@ -30,12 +31,12 @@ class Forgotten:
     lingering: str = ""
 
 
-def forget(store: Store, id: str, hand: ActContext) -> Forgotten:
+def forget(store: Store, id: str, hand: ActContext, *, expected: int | None = None) -> Forgotten:
     """Remove one memory and make sure that no copy lingers in the files of the store."""
-    return forget_all(store, [id], hand)[0]
+    return forget_all(store, [id], hand, expected=expected)[0]
 
 
-def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgotten]:
+def forget_all(store: Store, ids: Sequence[str], hand: ActContext, *, expected: int | None = None) -> list[Forgotten]:
     """Remove some memories, all or none, and make sure once that no copy of any lingers."""
     named = [store.memories.get(id) for id in dict.fromkeys(store.memories.resolve(id) for id in ids)]
     if not named:
@@ -46,6 +47,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext) -> list[Forgo
         with store.engine.write():
             changes = Changes(store, hand)
             for memory in (store.memories.get(one.id) for one in named):
+                require_revision(memory, expected)
                 require_own(memory, hand.door)
                 changes.remove("forget", memory, hand.why, erase=True)
                 changes.drop_unmentioned("forget", memory.entities)

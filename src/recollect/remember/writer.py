@@ -90,14 +90,17 @@ class Writer:
         self._inside = local()  # whether this thread is within a room's transaction
         self._unembedded: list[MemoryId] = []  # remembered here, without a vector until the model is loaded
 
-    def through(self, door: ActDoor) -> Writer:
-        """The same Writer for acts that come in by another door. What came through an agent's stays an agent's."""
+    def through(self, door: ActDoor, *, actor: str | None = None) -> Writer:
+        """The same Writer for acts that come in by another door, in the name of `actor` where one is given. What came
+        through an agent's stays an agent's."""
         if door.is_persons and not self.door.is_persons:
             raise PersonOnly("act through a person's door")
-        if door == self.door:
+        if door == self.door and actor in (None, self.actor):
             return self
         other = copy(self)
         other.door = door
+        if actor is not None:
+            other.actor = _without_secret(actor)
         return other
 
     @property
@@ -283,19 +286,19 @@ class Writer:
             now = [store.memories.get(rival.id) for rival in rivals]
         return memory, tuple(one for one, before in zip(now, rivals, strict=True) if one != before)
 
-    def dispute(self, id: str, *, why: str = "") -> Memory:
+    def dispute(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
         """It is doubted; it stays, marked, at a lower weight."""
         from recollect.remember import acts
 
         store, found = self._stores.find(id)
-        return acts.dispute(store, found, self.act(why))
+        return acts.dispute(store, found, self.act(why), expected=if_revision)
 
-    def pin(self, id: str, *, pinned: bool = True) -> Memory:
+    def pin(self, id: str, *, pinned: bool = True, if_revision: int | None = None) -> Memory:
         """A pinned memory never fades."""
         from recollect.remember import acts
 
         store, found = self._stores.find(id)
-        return acts.pin(store, found, self.act(), pinned=pinned)
+        return acts.pin(store, found, self.act(), pinned=pinned, expected=if_revision)
 
     def supersede(
         self, id: str, *, by: Memory, until: datetime, confidence: float, why: str = "", actor: str | None = None
@@ -398,9 +401,12 @@ class Writer:
 
     # --- taking back ----------------------------------------------------------------------------------------------
 
-    def forget(self, id: str, *, why: str = "") -> Forgotten:
+    def forget(self, id: str, *, why: str = "", if_revision: int | None = None) -> Forgotten:
         """Remove a memory for good, from every file of its store."""
-        return self.forget_all([id], why=why)[0]
+        from recollect.remember.forget import forget
+
+        store, found = self._stores.find(id)
+        return forget(store, found, self.act(why), expected=if_revision)
 
     def forget_all(self, ids: Iterable[str], *, why: str = "") -> list[Forgotten]:
         """Remove some memories for good. Those of one store go all or none."""

@@ -129,6 +129,15 @@ class Log:
             yield from (_entry(row) for row in rows if row[1] != OLD_REPLICA)
             after = rows[-1][0]
 
+    _SHOWN_AFTER = f"""
+        select {COLUMNS} from log where project = :project and number > :after and {_SHOWN} order by number limit :limit
+    """
+
+    def shown_after(self, number: int, *, limit: int) -> list[Entry]:
+        """What was done after an entry, the earliest first."""
+        asked = {"project": self._project, "after": number, "limit": limit}
+        return [_entry(row) for row in self._engine.rows(self._SHOWN_AFTER, asked)]
+
     # --- undo -----------------------------------------------------------------------------------------------------
 
     _LAST_ACT = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from recollect.core.digest import row_checksum
@@ -16,7 +16,7 @@ from recollect.core.errors import AmbiguousId, InvalidInput, MemoryNotFound, Sta
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
-from recollect.core.query import ANY_USER, Filter, Order, Page
+from recollect.core.query import ANY_USER, Filter, Order, Page, PageCursor
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
 from recollect.core.text import CONTENT_LIMIT, index_body, index_names
@@ -234,14 +234,34 @@ class Memories:
         "confidence": "m.confidence desc, m.id",
         "accessed": "m.accessed_at desc, m.id desc",
     }
+    # What comes after a row, in the same order.
+    _AFTER: ClassVar[dict[Order, tuple[str, str]]] = {
+        "newest": ("created_at", "(m.created_at, m.id) < (:value, :id)"),
+        "oldest": ("created_at", "(m.created_at, m.id) > (:value, :id)"),
+        "confidence": ("confidence", "(m.confidence < :value or (m.confidence = :value and m.id > :id))"),
+        "accessed": ("accessed_at", "(m.accessed_at, m.id) < (:value, :id)"),
+    }
     _LIST = f"select {M_NAMES}, m.checksum from memories m where {{where}} order by {{order}} limit :limit offset :skip"
 
-    def page(self, filter: Filter, *, order: Order = "newest", limit: int = 50, skip: int = 0) -> Page:
+    def page(
+        self, filter: Filter, *, order: Order = "newest", limit: int = 50, skip: int = 0, cursor: str | None = None
+    ) -> Page:
+        """Some memories in order: those after so many, or after the cursor of another page."""
         condition, params = where(filter, self._project)
         if order not in self._ORDERS:
             raise UnknownChoice("order", order, self._ORDERS)
+        column, follows = self._AFTER[order]
+        if cursor is not None:
+            last = PageCursor.parse(cursor, order)
+            condition = f"{condition} and {follows}"
+            params |= {"value": last.value, "id": last.id}
         sql = self._LIST.format(where=condition, order=self._ORDERS[order])
-        return self._page(self._engine.rows(sql, {**params, "limit": limit, "skip": skip}))
+        rows = self._engine.rows(sql, {**params, "limit": limit + 1, "skip": skip})
+        page = self._page(rows[:limit])
+        if len(rows) <= limit or not limit:
+            return page
+        end = rows[limit - 1]
+        return replace(page, cursor=str(PageCursor(order, end[COLUMNS.index(column)], end[0])))
 
     _COUNT = "select count(*) from memories m where {where}"
 

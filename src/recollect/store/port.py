@@ -67,6 +67,10 @@ class Engine(Protocol):
         """The directory of the file; nothing for a database in memory or on a server."""
         ...
 
+    def size(self) -> int:
+        """The bytes that the file takes; 0 for a database in memory or on a server."""
+        ...
+
     def write(self, *, durable: bool = True) -> AbstractContextManager[None]:
         """One transaction: all of it or none. Writers of one project take turns, in the order they came, and wait no
         longer than the timeout the engine was opened with (`StoreBusy`). Nested calls join the outer one.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.store.observed import Observed
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
+    from recollect.store.statistics import Statistics
     from recollect.store.tombstones import Tombstones
     from recollect.store.turns import Turns, WorkingMemory
 
@@ -132,6 +133,12 @@ class Store:
         from recollect.store.spend import Spend
 
         return Spend(self.engine, self.project)
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        from recollect.store.statistics import Statistics
+
+        return Statistics(self.engine, self.project)
 
     @cached_property
     def turns(self) -> Turns:

@@ -77,3 +77,22 @@ NEVER_DELETED = frozenset(
     {"episode", "fact", "reflection"}
 )  # conversational evidence goes only when somebody erases it
 NEVER_EXPIRED = frozenset({"episode", "reflection", "passage"})  # evidence, and what documents keep track of themselves
+
+# --- health: points off a hundred, and the most each reason can cost ---
+RECENT = timedelta(days=30)  # what counts as in use
+HEALTH_POINTS: Mapping[str, int] = {
+    "review": 25,  # by the share that waits for a person; a queue nobody reads makes everything else doubtful
+    "disputed": 15,  # by the share that somebody doubts
+    "stale": 15,  # by the share whose time is over or whose file changed
+    "unused": 10,  # by the share nobody needed in a month, once a store is older than that
+    "jobs": 20,  # five for each job that failed last time
+    "foreign": 20,  # nothing of it is told until a person adopts it
+    "vectors": 10,  # by the share that is found by its words only
+    "backup": 5,  # no copy of the last month, in a store that holds something
+    "growth": 10,  # five for each limit of S10 that is passed
+}
+POINTS_EACH = 5  # of what is counted, not shared
+FULL_SHARE = 0.5  # the share at which a reason costs all its points
+WORTH_A_BACKUP = 50  # memories
+MAX_NODES, MAX_BYTES, MAX_P99_MS = 50_000, 500 * 10**6, 100.0  # beyond which one file is the wrong engine
+ENOUGH_TIMINGS = 100  # answers before their p99 says anything

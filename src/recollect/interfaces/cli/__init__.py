@@ -55,10 +55,13 @@ COMMANDS = {
     "entity": ("chat", "who and what is spoken of: list, show, merge, split"),
     "import": ("write", "take in chats (ChatGPT, Claude, lines of JSON), or rules files as memories"),
     "models": ("install", "offline model packs: list, install, path"),
-    "mcp": ("serve", "serve the memory to agents over the Model Context Protocol"),
+    "panel": ("server", "see and steer what agents know, in a browser"),
+    "serve": ("server", "the local server: HTTP API, events, MCP and the panel"),
+    "token": ("server", "tokens for programs that use the server: create, list, revoke"),
+    "mcp": ("mcp", "serve the memory to agents over the Model Context Protocol"),
     "install": ("install", "put it into Claude Code, Codex, Gemini, Cursor, opencode, VS Code or Windsurf"),
     "uninstall": ("install", "take it out again: every file as it was"),
-    "hook": ("serve", "answer one event of a host's hook, given on stdin"),
+    "hook": ("mcp", "answer one event of a host's hook, given on stdin"),
     "completion": ("install", "shell completion for bash, zsh or fish"),
 }
 

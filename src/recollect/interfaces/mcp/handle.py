@@ -36,6 +36,13 @@ class MemoryHandle:
         self._opened: Recollect | None = None
         self._lock = threading.Lock()
 
+    @classmethod
+    def of(cls, memory: Recollect, *, read_only: bool = False) -> MemoryHandle:
+        """A handle on a memory that is open already and stays so."""
+        handle = cls(read_only=read_only)
+        handle._opened = memory
+        return handle
+
     def open(self, *, create: bool = False) -> Recollect:
         """The memory; a missing store is made only when `create` says so."""
         with self._lock:

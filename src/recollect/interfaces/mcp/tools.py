@@ -14,7 +14,8 @@ from pydantic import ConfigDict, Field
 from recollect.core.errors import InvalidField, PersonOnly, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source
-from recollect.interfaces.mcp import PROFILES, shapes
+from recollect.interfaces import shapes
+from recollect.interfaces.mcp import PROFILES
 from recollect.interfaces.mcp.handle import CheckedTool, MemoryHandle, fenced, guarded, tool_result
 from recollect.interfaces.payloads import (
     briefing_json,

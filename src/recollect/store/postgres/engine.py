@@ -114,6 +114,9 @@ class PostgresEngine:
     def generation(self) -> int:
         return 0  # a server's database is not replaced under its clients
 
+    def size(self) -> int:
+        return 0  # what a server keeps is no file that could outgrow its engine
+
     @property
     def version(self) -> str:
         number = self._server.version

@@ -189,6 +189,12 @@ class SqliteEngine:
     def generation(self) -> int:
         return self._generation
 
+    def size(self) -> int:
+        if self._path is None:
+            return 0
+        files = (self._name, f"{self._name}-wal")
+        return sum(os.lstat(file).st_size for file in files if os.path.lexists(file))
+
     # --- transactions ---------------------------------------------------------------------------------------------
 
     @contextmanager

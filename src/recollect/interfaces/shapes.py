@@ -1,0 +1,374 @@
+"""The shapes of what agents and programs are answered, for the output schemas of MCP and of the HTTP API. The values
+are made by `payloads`.
+
+Only what a caller may rely on is named; a shape is open, so a new field in a payload breaks nobody.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+from recollect.core.fields import SHOWN
+from recollect.core.forms import CHOICES
+
+_OPEN = ConfigDict(extra="allow")
+
+
+_TYPES = {"real": float, "count": int, "labels": list[str]}
+
+if TYPE_CHECKING:
+    MemoryShape: TypeAlias = dict[str, Any]
+else:  # the fields an agent may rely on, as the table of fields has them
+    MemoryShape = with_config(_OPEN)(
+        TypedDict(
+            "MemoryShape",
+            {
+                field.name: kind if field.promised else NotRequired[kind]
+                for field in SHOWN
+                if field.promised is not None
+                for kind in [_TYPES.get(field.form, str)]
+            },
+        )
+    )
+    MemoryShape.__doc__ = "A memory. Empty fields are left out; times are ISO 8601 in UTC."
+
+
+_WHOLE: dict[str, Any] = {
+    "real": float,
+    "count": int,
+    "flag": bool,
+    "labels": list[str],
+    "moment": datetime,
+    "payload": dict[str, Any],
+    "object": dict[str, Any],
+    "work_unit": dict[str, Any],
+    "span": dict[str, Any],
+}
+_COUNTED = ("revision",)  # from 1
+_NEVER_EMPTY = ("text", "choice", "moment", "real")
+
+if TYPE_CHECKING:
+    WholeMemory: TypeAlias = dict[str, Any]
+else:  # every field that is shown, for the HTTP API and its typed client
+    WholeMemory = with_config(_OPEN)(
+        TypedDict(
+            "WholeMemory",
+            {
+                **{
+                    field.name: kind
+                    if (field.form in _NEVER_EMPTY and not field.optional) or field.name in _COUNTED
+                    else NotRequired[kind]
+                    for field in SHOWN
+                    for kind in [
+                        Literal[tuple(str(one) for one in CHOICES[field.choices])]
+                        if field.choices
+                        else _WHOLE.get(field.form, str)
+                    ]
+                },
+                "confidence_now": NotRequired[float],
+            },
+        )
+    )
+    WholeMemory.__doc__ = "A memory with every field. Empty fields are left out; times are ISO 8601 in UTC."
+
+
+@with_config(_OPEN)
+class HitShape(TypedDict):
+    id: str
+    score: float
+    confidence: float
+    citation: str
+    reasons: list[str]
+    doubts: list[str]
+    memory: MemoryShape
+
+
+@with_config(_OPEN)
+class FoundShape(TypedDict):
+    """What was found, best first; `notes` say what was skipped and why."""
+
+    query_type: str
+    notes: list[str]
+    hits: list[HitShape]
+
+
+@with_config(_OPEN)
+class BriefingShape(TypedDict):
+    """A briefing within its budget: fenced text, and the ids of what is in it."""
+
+    text: str
+    ids: list[str]
+    tokens: int
+    notes: list[str]
+
+
+@with_config(_OPEN)
+class ReceiptShape(TypedDict):
+    """What became of a statement: new, same, supersedes or contradicts."""
+
+    id: str
+    verdict: str
+    against: list[str]
+    redacted: list[str]
+    notes: list[str]
+    durable: bool
+    memory: MemoryShape
+
+
+@with_config(_OPEN)
+class UpdatedShape(TypedDict):
+    """The memory as it is now; `supersedes` names the one it took the place of, nothing when it is only proposed."""
+
+    id: str
+    memory: MemoryShape
+    supersedes: NotRequired[str | None]
+    notes: NotRequired[list[str]]
+
+
+@with_config(_OPEN)
+class ForgottenShape(TypedDict):
+    forgotten: str
+    lingering: str
+    backups: list[str]
+
+
+@with_config(_OPEN)
+class StatusShape(TypedDict):
+    project: str
+    memories: dict[str, int]
+    sessions: dict[str, int]
+    entities: dict[str, int]
+    review: dict[str, Any]
+    observer: dict[str, Any]
+    latest: list[dict[str, Any]]
+    spend: dict[str, Any]
+    jobs: list[dict[str, Any]]
+
+
+@with_config(_OPEN)
+class ReachShape(TypedDict):
+    """What a change reaches, or what something needs."""
+
+    target: str
+    direction: str
+    nodes: list[dict[str, Any]]
+    files: list[dict[str, Any]]
+    tests: list[str]
+    notes: list[str]
+
+
+class CodeFoundShape(TypedDict):
+    hits: list[dict[str, Any]]
+
+
+class MatchesShape(TypedDict):
+    matches: list[dict[str, Any]]
+    notes: list[str]
+
+
+@with_config(_OPEN)
+class DocsCheckedShape(TypedDict):
+    ok: bool
+    conflicts: list[dict[str, Any]]
+    broken: list[dict[str, Any]]
+    notes: list[str]
+
+
+class CheckShape(TypedDict):
+    ok: bool
+    memories: int
+    findings: list[dict[str, Any]]
+
+
+class BackupShape(TypedDict):
+    path: str | None
+
+
+# --- of the HTTP API only --------------------------------------------------------------------------------------------
+
+
+@with_config(_OPEN)
+class MemoryPage(TypedDict):
+    """A page of memories. `cursor` leads to the page after it; `damaged` names rows that could not be read."""
+
+    memories: list[WholeMemory]
+    total: NotRequired[int]
+    cursor: str | None
+    damaged: list[str]
+
+
+@with_config(_OPEN)
+class FoundMemory(TypedDict):
+    """A memory that was found, with what ranked it and where the words of the question stand in it."""
+
+    id: str
+    score: float
+    confidence: float
+    citation: str
+    factors: dict[str, float]
+    reasons: list[str]
+    doubts: list[str]
+    highlights: NotRequired[list[list[int]]]
+    memory: WholeMemory
+
+
+@with_config(_OPEN)
+class FoundMemories(TypedDict):
+    """What was found, best first; `notes` say what was skipped and why."""
+
+    query_type: str
+    notes: list[str]
+    hits: list[FoundMemory]
+
+
+@with_config(_OPEN)
+class PackedBriefing(TypedDict):
+    """A briefing within its budget: the fenced text and the memories in it."""
+
+    query_type: str
+    tokens: int
+    notes: list[str]
+    hits: list[FoundMemory]
+    text: str
+
+
+@with_config(_OPEN)
+class RememberedShape(TypedDict):
+    """What became of a statement: new, same, supersedes or contradicts."""
+
+    id: str
+    verdict: Literal["new", "same", "supersedes", "contradicts"]
+    against: list[str]
+    redacted: list[str]
+    notes: list[str]
+    durable: bool
+    memory: WholeMemory
+
+
+@with_config(_OPEN)
+class EntryShape(TypedDict):
+    """One change in the log: who, when, by which door, what and why."""
+
+    number: int
+    act: str
+    at: datetime
+    actor: NotRequired[str]
+    door: NotRequired[str]
+    action: str
+    memory: NotRequired[str]
+    why: NotRequired[str]
+    before: NotRequired[dict[str, Any]]
+    after: NotRequired[dict[str, Any]]
+    undoes: NotRequired[str]
+    erased: NotRequired[bool]
+
+
+@with_config(_OPEN)
+class HistoryShape(TypedDict):
+    entries: list[EntryShape]
+
+
+@with_config(_OPEN)
+class LinkShape(TypedDict):
+    source: str
+    relation: str
+    target: NotRequired[str]
+    file: NotRequired[str]
+    confidence: float
+    automatic: NotRequired[bool]
+    created_at: datetime
+
+
+@with_config(_OPEN)
+class AccountShape(TypedDict):
+    """How we came to believe something: the memory, its links both ways, all that happened to it."""
+
+    memory: WholeMemory
+    confidence_now: float
+    points_at: list[LinkShape]
+    pointed_at_by: list[LinkShape]
+    history: list[EntryShape]
+
+
+class UndoneShape(TypedDict):
+    """What was taken back."""
+
+    act: str
+    actions: list[str]
+    memories: list[str]
+
+
+@with_config(_OPEN)
+class BatchResult(TypedDict):
+    """What became of one of several: `ok`, or the code and words of the error."""
+
+    id: str
+    ok: bool
+    code: NotRequired[str]
+    detail: NotRequired[str]
+
+
+class BatchShape(TypedDict):
+    results: list[BatchResult]
+
+
+class FacetValue(TypedDict):
+    value: str
+    count: int
+
+
+class FacetsShape(TypedDict):
+    """How many memories of a filter carry each value, the most frequent first."""
+
+    total: int
+    facets: dict[str, list[FacetValue]]
+
+
+class ReasonShape(TypedDict):
+    """Why points are missing, and the command that helps."""
+
+    code: str
+    points: int
+    text: str
+    action: str
+    count: int
+
+
+class GrowthShape(TypedDict):
+    name: str
+    value: float
+    limit: float
+    passed: bool
+
+
+@with_config(_OPEN)
+class HealthShape(TypedDict):
+    """How healthy the store is, from 0 to 100, with the reason for every missing point."""
+
+    score: int
+    reasons: list[ReasonShape]
+    total: int
+    active: int
+    to_review: int
+    growth: list[GrowthShape]
+    at: datetime
+
+
+class DayShape(TypedDict):
+    day: str
+    name: str
+    count: int
+
+
+class ActivityShape(TypedDict):
+    """What happened each day, in UTC: memories by kind and by source, acts, and what agents were told by moment."""
+
+    since: str
+    kinds: list[DayShape]
+    sources: list[DayShape]
+    acts: list[DayShape]
+    told: list[DayShape]

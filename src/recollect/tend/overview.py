@@ -1,0 +1,329 @@
+"""`memory.overview`: the whole store at a glance. How healthy it is and why, what it holds by facet, what happened over
+time, and what changed since a position. Reads only; the score is made here and shown by every door.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from recollect.core.kinds import Kind
+from recollect.core.query import ANY_USER, Filter
+from recollect.core.review import WAITING
+from recollect.core.scope import OPEN, Status
+from recollect.core.text import counted
+from recollect.files.mark import StoreOrigin
+from recollect.recall.reader import Reader
+from recollect.store.codec import from_ms
+from recollect.store.sqlite.backup import list_backups
+from recollect.store.statistics import DayCount, Position, StandingCount
+from recollect.store.store import Store
+from recollect.tend import policy
+
+if TYPE_CHECKING:
+    from recollect.core.ports import Clock
+
+__all__ = [
+    "Activity",
+    "DayCount",
+    "Facets",
+    "Growth",
+    "Health",
+    "Overview",
+    "Position",
+    "Reason",
+    "StoreEvent",
+    "StoreEvents",
+]
+
+FACET_VALUES = 50  # values of a facet that are listed
+_EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE})  # kept as they came: nobody reviews or uses them up
+_TABLED = ("tag", "file", "module")  # facets with a table of their own
+EventName: TypeAlias = Literal["memory", "job", "told", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a store is not perfectly healthy: what it costs, in words, and the command or view that helps."""
+
+    code: str
+    points: int
+    text: str
+    action: str
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How near the store is to what one file is good for. A limit that is passed names the way on."""
+
+    name: str
+    value: float
+    limit: float
+
+    @property
+    def is_passed(self) -> bool:
+        return self.value > self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """A score from 0 to 100 and the reasons for every point that is missing."""
+
+    score: int
+    reasons: tuple[Reason, ...]
+    total: int
+    active: int  # used in the last 30 days
+    to_review: int
+    growth: tuple[Growth, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How many memories of a filter carry each value, the most frequent first."""
+
+    total: int
+    counts: Mapping[str, Sequence[tuple[str, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What happened each day, in UTC."""
+
+    since: datetime
+    kinds: Sequence[DayCount]  # memories that came
+    sources: Sequence[DayCount]
+    acts: Sequence[DayCount]  # what was done to memories
+    told: Sequence[DayCount]  # what agents were told unasked, by moment
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEvent:
+    """One thing that happened. `position` is where the feed goes on after it."""
+
+    position: Position
+    name: EventName
+    at: datetime
+    action: str
+    memory: str | None = None
+    actor: str = ""
+    door: str = ""
+    session: str = ""
+    job: str = ""
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEvents:
+    """What happened after a position. `is_reset`: too much for a feed, or another store's position: read all again."""
+
+    events: tuple[StoreEvent, ...]
+    position: Position
+    is_reset: bool = False
+
+
+class Overview:
+    """The whole store at a glance."""
+
+    def __init__(self, store: Store, reader: Reader, clock: Clock, *, origin: StoreOrigin) -> None:
+        self._store = store
+        self._reader = reader
+        self._clock = clock
+        self._origin = origin
+
+    # --- how healthy ------------------------------------------------------------------------------------------------
+
+    def health(self) -> Health:
+        """How healthy the store is, from 0 to 100, with the reason for every missing point."""
+        now = self._clock()
+        open_ones = Filter(statuses=OPEN, user=ANY_USER)
+        rows = self._store.statistics.standing(open_ones, used_since=now - policy.RECENT, now=now)
+        kept = [row for row in rows if row.kind not in _EVIDENCE]
+        growth = self.growth()
+        reasons = sorted(self._reasons(kept, growth, now), key=lambda reason: (-reason.points, reason.code))
+        return Health(
+            score=max(0, 100 - sum(reason.points for reason in reasons)),
+            reasons=tuple(reasons),
+            total=sum(row.total for row in rows),
+            active=sum(row.used for row in rows),
+            to_review=self._reader.count(WAITING),
+            growth=growth,
+            at=now,
+        )
+
+    def growth(self) -> tuple[Growth, ...]:
+        """How near the store is to the limits of one file: code nodes, bytes, and the p99 of recalls in this process
+        once enough were timed."""
+        found = [
+            Growth("nodes", self._store.graph.counts()[1], policy.MAX_NODES),
+            Growth("bytes", self._store.engine.size(), policy.MAX_BYTES),
+        ]
+        timings = self._reader.timings()
+        if len(timings) >= policy.ENOUGH_TIMINGS:
+            p99 = sorted(timings)[int(len(timings) * 0.99)]
+            found.append(Growth("p99_ms", round(p99 * 1000, 1), policy.MAX_P99_MS))
+        return tuple(found)
+
+    def _reasons(self, rows: Sequence[StandingCount], growth: Iterable[Growth], now: datetime) -> Iterable[Reason]:
+        total = sum(row.total for row in rows)
+        review = sum(row.total for row in rows if row.needs_review)
+        disputed = sum(row.total for row in rows if row.status == Status.DISPUTED)
+        stale = sum(row.stale for row in rows)
+        yield from _by_share(
+            "review", review, total, _memories(review, "needs review", "need review"), "recollect review"
+        )
+        yield from _by_share(
+            "disputed",
+            disputed,
+            total,
+            _memories(disputed, "is disputed", "are disputed"),
+            "recollect list --status disputed",
+        )
+        yield from _by_share(
+            "stale", stale, total, _memories(stale, "is out of date", "are out of date"), "recollect review"
+        )
+        if self._is_older_than(now - policy.RECENT):
+            unused = total - sum(row.used for row in rows)
+            yield from _by_share(
+                "unused",
+                unused,
+                total,
+                _memories(unused, "was not used in 30 days", "were not used in 30 days"),
+                "recollect tend",
+            )
+        yield from self._failed_jobs()
+        if self._origin.is_foreign:
+            yield Reason(
+                "foreign", policy.HEALTH_POINTS["foreign"], "This store is not yours yet.", "recollect trust adopt"
+            )
+        yield from self._waiting_vectors()
+        if total >= policy.WORTH_A_BACKUP and not self._has_backup(now):
+            yield Reason("backup", policy.HEALTH_POINTS["backup"], "No backup of the last 30 days.", "recollect backup")
+        passed = [one.name for one in growth if one.is_passed]
+        if passed:
+            points = min(policy.HEALTH_POINTS["growth"], policy.POINTS_EACH * len(passed))
+            told = f"Past what one file is good for: {', '.join(passed)}."
+            yield Reason("growth", points, told, "recollect migrate", len(passed))
+
+    def _failed_jobs(self) -> Iterable[Reason]:
+        failed = [job.name for job in self._store.jobs.every() if job.outcome == "failed"]
+        if failed:
+            points = min(policy.HEALTH_POINTS["jobs"], policy.POINTS_EACH * len(failed))
+            told = f"{counted(len(failed), 'job')} failed: {', '.join(failed)}."
+            yield Reason("jobs", points, told, "recollect logs", len(failed))
+
+    def _waiting_vectors(self) -> Iterable[Reason]:
+        space = self._store.vectors.active()
+        if space is not None:
+            waiting, total = self._store.vectors.waiting(space), self._reader.count(Filter(user=ANY_USER))
+            yield from _by_share(
+                "vectors",
+                waiting,
+                total,
+                _memories(waiting, "waits for a vector", "wait for a vector"),
+                "recollect tend",
+            )
+
+    def _is_older_than(self, moment: datetime) -> bool:
+        oldest = self._reader.list(Filter(statuses=Status, user=ANY_USER), order="oldest", limit=1).memories
+        return bool(oldest) and oldest[0].created_at < moment
+
+    def _has_backup(self, now: datetime) -> bool:
+        made = [backup.path.stat().st_mtime for backup in list_backups(self._store.engine.folder)]
+        return self._store.engine.folder is None or any(at >= (now - policy.RECENT).timestamp() for at in made)
+
+    # --- what it holds and what happened ----------------------------------------------------------------------------
+
+    def facets(self, filter: Filter | None = None, *, limit: int = FACET_VALUES) -> Facets:
+        """How many memories of a filter there are of each kind, source, scope, status, user, confidence, tag, file and
+        module, and how many need review or are pinned."""
+        wanted = self._reader.check(filter or Filter())
+        now = self._clock()
+        statistics = self._store.statistics
+        rows = statistics.standing(wanted, used_since=now - policy.RECENT, now=now)
+        found: dict[str, Counter[str]] = {}
+        for row in rows:
+            for name, value in _facets_of(row):
+                found.setdefault(name, Counter())[value] += row.total
+        counts: dict[str, Sequence[tuple[str, int]]] = {
+            name: sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for name, values in found.items()
+        }
+        counts |= {name: statistics.values(name, wanted, limit=limit) for name in _TABLED}
+        return Facets(sum(row.total for row in rows), counts)
+
+    def activity(self, *, days: int = 30) -> Activity:
+        """What came, what was done and what was told on each of the last days."""
+        since = (self._clock() - timedelta(days=max(1, days) - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        per_day = self._store.statistics.per_day
+        return Activity(
+            since,
+            kinds=per_day("kind", since=since),
+            sources=per_day("source", since=since),
+            acts=per_day("act", since=since),
+            told=per_day("told", since=since),
+        )
+
+    # --- what changed since -----------------------------------------------------------------------------------------
+
+    def position(self) -> Position:
+        """Where the store stands now."""
+        return self._store.statistics.position()
+
+    def events(self, after: Position, *, limit: int = 500) -> StoreEvents:
+        """What happened after a position, whichever process did it, in order."""
+        with self._store.engine.read():
+            head = self.position()
+            if after.entry > head.entry or after.told > head.told or head.entry - after.entry > limit:
+                return StoreEvents((), head, is_reset=True)
+            entries = self._store.log.shown_after(after.entry, limit=limit)
+            told = self._store.statistics.told_since(after.told, limit=limit)
+        if len(told) == limit:
+            return StoreEvents((), head, is_reset=True)
+        events: list[StoreEvent] = []
+        for entry in entries:
+            change = entry.change
+            report = (change.after or {}) if change.action == "tend" else {}
+            events.append(
+                StoreEvent(
+                    Position(entry.number, after.told),
+                    "job" if change.action == "tend" else "memory" if change.memory else "note",
+                    entry.at,
+                    change.action,
+                    memory=change.memory,
+                    actor=entry.actor,
+                    door=entry.door,
+                    job=str(report.get("job", "")),
+                    outcome=str(report.get("outcome", "")),
+                )
+            )
+        for memory, moment, at, session in told:
+            where = Position(head.entry, at)
+            events.append(StoreEvent(where, "told", from_ms(at), moment, memory=memory, session=session))
+        return StoreEvents(tuple(events), head)
+
+
+def _facets_of(row: StandingCount) -> Iterable[tuple[str, str]]:
+    yield "kind", row.kind
+    yield "source", row.source
+    yield "scope", row.scope
+    yield "status", row.status
+    yield "confidence", f"{row.tenth / 10:.1f}"
+    yield "needs_review", str(row.needs_review).lower()
+    yield "pinned", str(row.pinned).lower()
+    if row.user is not None:
+        yield "user", row.user
+
+
+def _by_share(code: str, count: int, total: int, text: str, action: str) -> Iterable[Reason]:
+    if count and total:
+        share = min(1.0, count / total / policy.FULL_SHARE)
+        if points := round(policy.HEALTH_POINTS[code] * share):
+            yield Reason(code, points, f"{text}.", action, count)
+
+
+def _memories(count: int, one: str, several: str) -> str:
+    return f"1 memory {one}" if count == 1 else f"{count:,} memories {several}"
