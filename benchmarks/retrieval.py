@@ -3,6 +3,9 @@
     python benchmarks/retrieval.py --sets locomo,scifact --embedders none,pack:potion,pack:arctic --write
 
 Conversations: each is a store of its own and each turn an episode (LongMemEval: all evidence pooled in one store).
+Turns are written in the order and at the dates at which they were said, and questions are asked at their own date or,
+where the set gives none, a day after the last turn; `--later month` (day, year) asks that much later still, `--at-once`
+writes and asks everything now, as reports before 2026-11-16 did.
 Collections: each document one passage. Columns: `keyword` is BM25 alone, `dense` the vectors alone, `rrf` both by
 reciprocal ranks with equal weights and k = 60, `seed` the design's weights, `default` ours, `rerank` ours with a
 reranker on top (`--reranker`). Recall@k is the share of a question's evidence among the first k answers, averaged over
@@ -25,7 +28,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import mean
 
@@ -50,6 +53,27 @@ class Column:
     recipe: str
     mode: Mode = "hybrid"
     reranker: str = "none"
+
+
+@dataclass(slots=True)
+class Life:
+    """When things are written and asked: a clock that is set to each moment in turn."""
+
+    later: timedelta | None = timedelta(0)  # after the moment a question is due; None: everything now
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def ask(self, asked: Asked, last: datetime | None) -> None:
+        """Set the clock to the moment a question is asked; `last` is when the last turn was said."""
+        due = asked.at or (None if last is None else last + timedelta(days=1))
+        if self.later is not None and due is not None:
+            self.now = due + self.later
+
+
+LIVED_IN = timedelta(0)
+LATER = {"": 0, "day": 1, "month": 30, "year": 365}  # days
 
 
 def columns(embedder: str, reranker: str) -> list[Column]:
@@ -85,46 +109,68 @@ class Score:
         return [one for one in self.answers if one.asked.apart == apart and category in (None, one.asked.category)]
 
 
-def measure(name: str, embedder: str, column: Column, most: int | None, stores: Path | None) -> Score:
-    score = Score()
+def measure(
+    name: str, embedder: str, column: Column, most: int | None, stores: Path | None, later: timedelta | None = LIVED_IN
+) -> Score:
+    score, life = Score(), Life(later)
     for number, store in enumerate(SETS[name]()):
         if most is not None and number >= most:
             break
         prints = {item.id: fingerprint(clean(item.text)[0]) for item in store.items}
-        with filled(store, embedder, column, stores) as memory:
+        last = max((item.at for item in store.items if item.at is not None), default=None)
+        with filled(store, embedder, column, stores, life) as memory:
             for asked in store.questions:
+                life.ask(asked, last)
                 score.seconds += _ask(memory, asked, column.mode, score, prints)
         print(f"  {name} {embedder} {column.name}: {number + 1}   ", end="\r", file=sys.stderr)
     return score
 
 
 @contextmanager
-def filled(store: Store, embedder: str, column: Column, stores: Path | None) -> Iterator[recollect.Recollect]:
+def filled(
+    store: Store, embedder: str, column: Column, stores: Path | None, life: Life
+) -> Iterator[recollect.Recollect]:
     """An open memory that holds everything of a store, vectors included; from the last run when kept."""
     settings = Settings(recipe=column.recipe, embedder=embedder, reranker=column.reranker)
-    file = None if stores is None else stores / f"{store.name}-{embedder.replace(':', '-')}.db"
+    ending = "-at-once" if life.later is None else ""
+    file = None if stores is None else stores / f"{store.name}-{embedder.replace(':', '-')}{ending}.db"
     if file is not None and file.exists():
-        with recollect.open(file, settings=settings, read_only=True) as memory:
+        with recollect.open(file, settings=settings, read_only=True, clock=life) as memory:
             yield memory
         return
     place = ":memory:" if file is None else file.with_suffix(".part")
-    with recollect.open(place, settings=settings) as memory:
-        _fill(memory, store)
+    with recollect.open(place, settings=settings, clock=life) as memory:
+        _fill(memory, store, life)
         memory.tend()
         if file is None:
             yield memory
             return
     os.replace(place, file)
-    with filled(store, embedder, column, stores) as memory:
+    with filled(store, embedder, column, stores, life) as memory:
         yield memory
 
 
-def _fill(memory: recollect.Recollect, store: Store) -> None:
+def _fill(memory: recollect.Recollect, store: Store, life: Life) -> None:
     if not store.passages:
-        memory.remember_all(_turn(item) for item in store.items if item.text.strip())
+        said = [item for item in store.items if item.text.strip()]
+        if life.later is None:
+            memory.remember_all(map(_turn, said))
+            return
+        dated = sorted(_dated(said), key=lambda pair: pair[0])  # sessions of one moment keep their order
+        for at, group in itertools.groupby(dated, key=lambda pair: pair[0]):
+            life.now = at
+            memory.remember_all(_turn(item) for _, item in group)
         return
     cuts = [DocumentChunks(item.id, (_passage(item),)) for item in store.items if item.text.strip()]
     replace_passages(cuts, memory.store, memory.writer.act(), identity=new_id)
+
+
+def _dated(items: Sequence[Item]) -> Iterator[tuple[datetime, Item]]:
+    """Each item with the moment it was said; one without a date was said with the one before it."""
+    at = next((item.at for item in items if item.at is not None), datetime.now(UTC))
+    for item in items:
+        at = item.at or at
+        yield at, item
 
 
 def _turn(item: Item) -> recollect.Draft:
@@ -253,9 +299,12 @@ def pool(size: int, embedder: str, most: int, stores: Path | None) -> None:
         ]
     mixed = Score()
     prints = {item.id: fingerprint(clean(item.text)[0]) for item in together.items}
-    with filled(together, embedder, column, stores) as memory:
+    life = Life()
+    last = max(item.at for item in together.items if item.at is not None)
+    with filled(together, embedder, column, stores, life) as memory:
         held = memory.count()
         for asked in sample:
+            life.ask(asked, last)
             mixed.seconds += _ask(memory, asked, "hybrid", mixed, prints)
     for name in ("locomo", "longmemeval", "beam"):
         one, other = apart.of("", name), mixed.of("", name)
@@ -274,6 +323,8 @@ def main() -> int:
     parser.add_argument("--without", default="", metavar="SET=EMBEDDER", help="leave these pairs out")
     parser.add_argument("--reranker", default="none", help="as the setting of that name; adds the column rerank")
     parser.add_argument("--most", type=int, help="only so many conversations of each set")
+    parser.add_argument("--later", choices=LATER, default="", help="ask so much later than a question is due")
+    parser.add_argument("--at-once", action="store_true", help="write and ask everything now")
     parser.add_argument("--stores", type=Path, help="keep the filled stores in this folder")
     parser.add_argument("--pool", type=int, metavar="SIZE", help="one store for all, of so many memories")
     parser.add_argument("--questions", type=int, default=400, help="how many are asked of the pool")
@@ -295,7 +346,8 @@ def main() -> int:
                     continue
                 if args.columns and column.name not in args.columns.split(","):
                     continue
-                score = measure(name, embedder, column, args.most, args.stores)
+                later = None if args.at_once else timedelta(days=LATER[args.later])
+                score = measure(name, embedder, column, args.most, args.stores, later)
                 rows.append(_row(name, embedder, column.name, score))
                 apart += _apart(name, embedder, column.name, score)
                 print(rows[-1], *_apart(name, embedder, column.name, score), sep="\n", flush=True)

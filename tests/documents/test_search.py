@@ -122,9 +122,12 @@ def test_what_is_found_together_is_related_most_frequent_first(memory: Recollect
         memory.docs.related("docs/nothing.md")
 
 
-def test_the_blend_is_that_of_the_design() -> None:
+def test_trust_and_rank_settle_what_is_about_as_relevant_and_nothing_else() -> None:
     assert blend(0.5, confidence=1.0, rank=1.0) == pytest.approx(0.5)
-    assert blend(0.5, confidence=0.0, rank=0.0) == pytest.approx(0.5 * 0.7 * 0.8)
+    assert (
+        blend(0.5, confidence=0.0, rank=0.0) < blend(0.5, confidence=1.0, rank=0.0) < blend(0.5, confidence=1, rank=1)
+    )
+    assert blend(0.999, confidence=0.0, rank=0.0) > blend(0.99, confidence=1.0, rank=1.0)
     assert raise_confidence(0.99) == 1.0
 
 

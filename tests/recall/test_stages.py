@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -132,7 +133,7 @@ def test_fusion_does_not_depend_on_the_order_of_channels(rankings: list[list[str
 
 
 def test_candidates_near_the_best_files_gain() -> None:
-    ranking = [candidate("top", 0.9, files=("a.py",)), candidate("far", 0.3), candidate("near", 0.2, files=("b.py",))]
+    ranking = [candidate("top", 0.9, files=("a.py",)), candidate("far", 0.3), candidate("near", 0.28, files=("b.py",))]
     boosted = boost(ranking, FileNeighbours({"a.py": ["b.py"]}), top=1, last=50, gain=0.3)
     assert [one.id for one in boosted] == ["top", "near", "far"]
     assert boosted[1].factors["neighbourhood"] == pytest.approx(0.3)
@@ -299,11 +300,40 @@ def test_a_briefing_stays_within_its_budget_and_says_what_did_not_fit() -> None:
     assert any("did not fit" in note for note in result.notes)
 
 
-def test_what_a_kind_leaves_unused_rolls_over() -> None:
+def test_what_a_kind_leaves_unused_rolls_over_whether_it_is_there_or_not() -> None:
     gotchas = [candidate(f"m{n}", content=f"word{n} " * 40, kind="gotcha") for n in range(6)]
-    alone = packed(*gotchas, budget=Budget(600, {"gotcha": 0.3, "pattern": 0.7}))
-    shared = packed(*gotchas, candidate("p", kind="pattern"), budget=Budget(600, {"gotcha": 0.3, "pattern": 0.7}))
-    assert len(alone.hits) > len([hit for hit in shared.hits if hit.memory.kind == "gotcha"])
+    small = candidate("p", kind="pattern")
+    for told in (gotchas, [*gotchas, small]):
+        assert len(packed(*told, budget=Budget(600, {"gotcha": 0.3, "pattern": 0.7})).hits) == len(told)
+
+
+def test_a_share_is_kept_for_its_kind_however_low_it_ranks() -> None:
+    gotchas = [candidate(f"g{n}", content=f"word{n} " * 40, kind="gotcha") for n in range(20)]
+    patterns = [candidate(f"p{n}", content=f"other{n} " * 40, kind="pattern") for n in range(20)]
+    result = packed(*gotchas, *patterns, k=40, budget=Budget(1_000, {"gotcha": 0.5, "pattern": 0.5}))
+    spent = Counter(hit.memory.kind for hit in result.hits)
+    assert abs(spent["gotcha"] - spent["pattern"]) <= 1
+
+
+MIXES = st.lists(st.tuples(st.sampled_from(["gotcha", "pattern", "error_pattern", "preference"]), st.integers(1, 60)))
+SHARES = st.dictionaries(st.sampled_from(["gotcha", "pattern", "error_pattern"]), st.floats(0, 0.33))
+
+
+@given(MIXES, SHARES, st.integers(0, 3_000), st.integers(0, 60))
+def test_a_budget_is_never_overspent_and_is_used_whenever_enough_fits(
+    mix: list[tuple[str, int]], shares: dict[str, float], tokens: int, k: int
+) -> None:
+    told = [
+        candidate(f"m{place:03}", content=" ".join(f"w{place}x{n}" for n in range(size)), kind=kind)
+        for place, (kind, size) in enumerate(mix)
+    ]
+    result = packed(*told, k=k, budget=Budget(tokens, shares))
+    chosen = {hit.id for hit in result.hits}
+    costs = {one.id: EstimatedTokens().count(one.memory.content) + 12 for one in told if one.memory}
+    assert result.tokens == sum(costs[id] for id in chosen) <= tokens
+    assert len(chosen) == len(result.hits) <= k
+    if len(chosen) < min(k, len(told)):  # whatever was left out would not have fitted
+        assert all(result.tokens + cost > tokens for id, cost in costs.items() if id not in chosen)
 
 
 def test_memories_of_one_file_stay_together_in_a_briefing() -> None:

@@ -10,3 +10,10 @@ EVIDENCE_KINDS = ("episode", "passage")  # raw material: for those who ask, neve
 # BM25 weights of the keyword index's columns: the text, the names in it, the words around it. What a passage stands
 # under tells as much as what it says.
 KEYWORD_COLUMNS = (1.0, 0.8, 1.0)
+_ALL_BUT_CERTAIN = 1 - 1e-12  # its odds can still be weighed
+
+
+def multiply_odds(probability: float, times: float) -> float:
+    """The probability whose odds are so many times those of another; what is certain stays all but certain."""
+    sure = min(probability, _ALL_BUT_CERTAIN)
+    return sure * times / (1 - sure + sure * times)

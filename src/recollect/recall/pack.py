@@ -28,34 +28,69 @@ class Packed:
 def pack(
     ranking: Sequence[Candidate], *, k: int, budget: Budget, tokenizer: Tokenizer, per_document: int | None = None
 ) -> Packed:
-    """At most `k` hits, by score, of which so many may be passages of one document. Within a bounded budget the
-    memories of one file are kept together."""
-    chosen: list[Hit] = []
-    spent, repeats, crowded = 0, 0, 0
-    used: dict[str, int] = {}
-    cut: dict[str, int] = {}
+    """At most `k` hits, by score, of which so many may be passages of one document. Within a bounded budget each kind
+    has its share first, then the best of the rest take what is left; the memories of one file are kept together."""
+    distinct, repeats = _distinct(ranking, k if budget is UNBOUNDED else len(ranking), per_document)
+    chosen = _Chosen(k, budget, tokenizer)
+    for place, hit in enumerate(distinct):
+        chosen.take(place, hit, within_share=True)
+    for place, hit in enumerate(distinct):
+        chosen.take(place, hit, within_share=False)
+    crowded = len(distinct) - len(chosen.hits) if len(chosen.hits) < k else 0
+    notes = [f"{repeats} near-duplicate(s) left out"] if repeats else []
+    notes += [f"{crowded} more did not fit {budget.tokens} tokens"] if crowded else []
+    hits = [chosen.hits[place] for place in sorted(chosen.hits)]
+    return Packed(tuple(hits if budget is UNBOUNDED else _by_file(hits)), chosen.spent, tuple(notes))
+
+
+def _distinct(ranking: Sequence[Candidate], most: int, per_document: int | None) -> tuple[list[Hit], int]:
+    """The hits that say something of their own, the best first, and how many repeat one before them."""
+    distinct: list[Hit] = []
+    taken: dict[str, int] = {}  # passages by document
+    repeats = 0
     for candidate in ranking:
-        if len(chosen) >= k:
+        if len(distinct) >= most:
             break
         hit = _hit(candidate)
         document = _document(hit.memory)
-        if document is not None and per_document is not None and cut.get(document, 0) >= per_document:
+        if document is not None and per_document is not None and taken.get(document, 0) >= per_document:
             continue
-        cost = tokenizer.count(hit.memory.content) + _OVERHEAD
-        if any(_repeats(hit.memory, other.memory) for other in chosen):
+        if any(_repeats(hit.memory, other.memory) for other in distinct):
             repeats += 1
-        elif spent + cost > budget.tokens or not _has_room(hit.memory.kind, cost, used, budget, ranking):
-            crowded += 1
-        else:
-            chosen.append(hit)
-            spent += cost
-            if document is not None:
-                cut[document] = cut.get(document, 0) + 1
-            used[hit.memory.kind] = used.get(hit.memory.kind, 0) + cost
-    notes = [f"{repeats} near-duplicate(s) left out"] if repeats else []
-    notes += [f"{crowded} more did not fit {budget.tokens} tokens"] if crowded else []
-    ordered = chosen if budget is UNBOUNDED else _by_file(chosen)
-    return Packed(tuple(ordered), spent, tuple(notes))
+            continue
+        distinct.append(hit)
+        if document is not None:
+            taken[document] = taken.get(document, 0) + 1
+    return distinct, repeats
+
+
+class _Chosen:
+    """The hits that fit so far, by their place in the ranking, and what they cost. Every token is spent once."""
+
+    def __init__(self, k: int, budget: Budget, tokenizer: Tokenizer) -> None:
+        self._k, self._budget, self._tokenizer = k, budget, tokenizer
+        self._costs: dict[int, int] = {}
+        self._of_kind: dict[str, int] = {}
+        self.hits: dict[int, Hit] = {}
+        self.spent = 0
+
+    def take(self, place: int, hit: Hit, *, within_share: bool) -> None:
+        """Take a hit if it fits: into what is left of its kind's share, or of the whole."""
+        if place in self.hits or len(self.hits) >= self._k:
+            return
+        kind, cost = hit.memory.kind, self._cost(place, hit)
+        used = self._of_kind.get(kind, 0)
+        share = self._budget.shares.get(kind, 0.0) * self._budget.tokens
+        if self.spent + cost > self._budget.tokens or (within_share and used + cost > share):
+            return
+        self.hits[place] = hit
+        self.spent += cost
+        self._of_kind[kind] = used + cost
+
+    def _cost(self, place: int, hit: Hit) -> int:
+        if place not in self._costs:
+            self._costs[place] = self._tokenizer.count(hit.memory.content) + _OVERHEAD
+        return self._costs[place]
 
 
 def cite(memory: Memory) -> str:
@@ -84,16 +119,6 @@ def _hit(candidate: Candidate) -> Hit:
         reasons=candidate.reasons,
         doubts=candidate.doubts,
     )
-
-
-def _has_room(kind: str, cost: int, used: dict[str, int], budget: Budget, ranking: Sequence[Candidate]) -> bool:
-    """A kind may fill its own share and whatever the kinds that are not in the ranking leave unused."""
-    if not budget.shares:
-        return True
-    present = {candidate.memory.kind for candidate in ranking if candidate.memory}
-    unclaimed = 1.0 - sum(share for name, share in budget.shares.items() if name in present)
-    allowed = budget.shares.get(kind, 0.0) + max(0.0, unclaimed)
-    return used.get(kind, 0) + cost <= max(allowed * budget.tokens, cost if not used.get(kind) else 0)
 
 
 def _repeats(one: Memory, other: Memory) -> bool:

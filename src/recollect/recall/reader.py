@@ -127,11 +127,11 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
     """Every stage of recall but packing, in the order they run.
 
     narrow: sessions that are named become a filter. read: what the question says. gather: ask every channel. fuse: one
-    list by rank. hydrate: read the leading memories. weigh: evidence decides how relevant each is. expand: look again
-    when little was found, then fuse, hydrate and weigh once more. boost: neighbours of the best files move up.
-    add_co_changed: troubles of files that change together join. drop_ended: what no longer holds goes. score: relevance
-    meets what is known of a memory. lower_stale: what the source has moved past sinks. rerank: a model reads the best.
-    put_people_first: what people stand behind goes before what agents say about the same.
+    list by rank. hydrate: read the leading memories. weigh: evidence decides how relevant each is, and the unrelated
+    goes. expand: look again when little was found, then fuse, hydrate and weigh once more. boost: neighbours of the
+    best files move up. add_co_changed: troubles of files that change together join. drop_ended: what no longer holds
+    goes. score: relevance meets what is known of a memory. lower_stale: what the source has moved past sinks. rerank: a
+    model reads the best. put_people_first: what people stand behind goes before what agents say about the same.
     """
     recipe, store = context.recipe, context.store
     query, notes = _narrow(query, store)
@@ -210,7 +210,8 @@ def _weigh(
     weighed = weigh(
         everyone, asked, terms, windows, weights=weights, passages=recipe.passages[tier], middle=recipe.middle
     )
-    return newest_first(weighed, terms, windows) if asked.asks_state else weighed
+    related = drop_unrelated(weighed, floor=recipe.floor)
+    return newest_first(related, terms, windows) if asked.asks_state else related
 
 
 def _measure(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:
@@ -238,6 +239,25 @@ def _expand(candidates: Sequence[Candidate], query: Query, reading: Reading, con
         dense=None if query.mode == "keyword" else context.dense,
         writer=context.writer,
     )
+
+
+_BY_MEANING = ("dense #", "hypothesis #")  # how the reasons of those channels begin
+
+
+def drop_unrelated(weighed: Sequence[Candidate], *, floor: float) -> list[Candidate]:
+    """Without what was found by its vector alone and hardly speaks of the question: of any store, something is nearest.
+
+    What shares words with the question stays, and what is tied to it otherwise: a file in play, the time asked for.
+    """
+    return [
+        candidate
+        for candidate in weighed
+        if candidate.score >= floor or not candidate.reasons or any(_is_tied(reason) for reason in candidate.reasons)
+    ]
+
+
+def _is_tied(reason: str) -> bool:
+    return not reason.startswith(_BY_MEANING)
 
 
 def drop_ended(ranking: Sequence[Candidate], *, at: datetime) -> list[Candidate]:

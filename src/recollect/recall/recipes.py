@@ -132,7 +132,7 @@ class Recipe:
     boost: float = 0.3
     boost_from: int = 10  # the ranks whose files are looked at
     boost_to: int = 50  # the last rank that may gain
-    # score: shares of the base score
+    # score: shares of the base score; with evidence, what a memory's odds lose by age and gain by use, as powers of e
     relevance: float = 0.6
     recency: float = 0.25
     frequency: float = 0.15
@@ -152,6 +152,7 @@ class Recipe:
     # weigh: what each piece of evidence is worth, by how good the vectors are; empty means ranks are fused instead
     evidence: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)
     passages: Mapping[Tier, Mapping[str, float]] = field(default_factory=dict)  # the same, for passages of documents
+    floor: float = 0.0  # the least relevance of what only its vector found
     middle: float = 4.5  # the sum of evidence at which a memory is as likely to answer as not
 
     def channel_weights(self, type: QueryType) -> Mapping[str, float]:
@@ -253,6 +254,10 @@ SPREAD: Mapping[str, float] = {"arctic-embed-s-int8": 0.0316, "potion-base-8M": 
 USUAL_SPREAD = 0.06  # of a model nobody measured
 SMALL_MODELS = frozenset({"potion-base-8M"})  # static tables: their vectors weigh less than a transformer's
 
+# The least relevance of what shares no word with the question: nearest of all is not near, and nothing is better than
+# something unrelated. One in two hundred of what answers LoCoMo's questions lies below twice as much.
+_FLOOR = 0.2
+
 MEASURED = Recipe(
     "measured",
     depth={"keyword": 100, "dense": 100, "graph": 15, "entity": 15, "personal": 20},
@@ -263,15 +268,15 @@ MEASURED = Recipe(
     # tells a failed look is a best hit below 0.95 (benchmarks/results/widening.md); the third best tells nothing.
     widening=Widening(enough=1, above=0.95),
     passages=_PASSAGES,
-    relevance=0.9,
-    recency=0.06,
-    frequency=0.04,
+    floor=_FLOOR,
+    recency=0.3,
+    frequency=0.2,
 )
 
 # The same evidence for other occasions. While coding, what was needed lately is likely needed again, and the files in
 # play and their neighbours count; an assistant's facts, a document's passages and the search for a double of a new
 # statement are judged by what they say alone.
-CODING = replace(MEASURED, name="coding", relevance=0.75, recency=0.15, frequency=0.10)
+CODING = replace(MEASURED, name="coding", recency=0.8, frequency=0.5)
 ASSISTANT = replace(MEASURED, name="assistant", plain=True)
 DOCUMENTS = replace(MEASURED, name="documents", plain=True)
 DUPLICATES = replace(MEASURED, name="duplicates", plain=True, depth={**MEASURED.depth, "keyword": 30, "dense": 30})

@@ -3,11 +3,13 @@ that change together joins the ranking. An empty graph changes nothing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.core.ports import CoChange, Neighbourhood
 from recollect.core.query import Candidate, Query
+from recollect.core.ranking import multiply_odds
 from recollect.recall.recipes import CHAIN_FROM, CHAIN_KINDS, CHAIN_MOST, CHAIN_TOP
 from recollect.store.store import Store
 
@@ -15,7 +17,8 @@ from recollect.store.store import Store
 def boost(
     ranking: Sequence[Candidate], neighbourhood: Neighbourhood | None, *, top: int, last: int, gain: float
 ) -> list[Candidate]:
-    """Add `gain` × (neighbours touched / files of the top) to candidates ranked after `top` and up to `last`."""
+    """Candidates ranked after `top` and up to `last` gain for each neighbour they touch: their odds grow by e to the
+    power of `gain` × (neighbours touched / files of the top)."""
     files = sorted({file for candidate in ranking[:top] if candidate.memory for file in candidate.memory.files})
     near = set(neighbourhood.neighbours(files)) if neighbourhood is not None and files else set()
     if not near:
@@ -32,9 +35,8 @@ def _boosted(candidate: Candidate, near: set[str], gain: float, files: int) -> C
     if not touched:
         return candidate
     share = gain * touched / files
-    return candidate.plus(share, because=f"touches {touched} neighbouring file(s)").scored(
-        candidate.score + share, neighbourhood=share
-    )
+    raised = multiply_odds(candidate.score, math.exp(share))
+    return candidate.plus(0.0, because=f"touches {touched} neighbouring file(s)").scored(raised, neighbourhood=share)
 
 
 def add_co_changed(

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from recollect.core.decay import DISPUTED_SHARE, effective
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import Candidate
+from recollect.core.ranking import multiply_odds
 from recollect.core.records import Memory
 from recollect.core.scope import TRUST, Phase, Status
 from recollect.recall.recipes import PASSAGE_FLOOR, PHASE_WEIGHTS, Recipe
@@ -24,9 +25,11 @@ def score(
     now: datetime,
     paces: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Candidate]:
-    """Final score = base × phase × trust × confidence, or relevance alone. One without its memory is dropped.
+    """Relevance meets what is known of a memory, or stands alone. One without its memory is dropped.
 
-    `paces` tells how often files change, in changes per day: what is said of a busy file is sooner old news.
+    Relevance that evidence decided is a probability: what is known multiplies its odds, so it settles what is about as
+    relevant and cannot lift what is not. A recipe without evidence has the design's sum: base × phase × trust ×
+    confidence. `paces` tells how often files change, in changes per day: what is said of a busy file ages sooner.
     """
     scored = [
         _scored(
@@ -83,13 +86,18 @@ def _scored(
     idle = max(0.0, (now - memory.accessed_at).total_seconds() / 86_400)
     recency = math.exp(-idle / days)
     frequency = min(1.0, math.log1p(memory.access_count) / math.log1p(recipe.frequency_full))
-    base = recipe.relevance * relevance + recipe.recency * recency + recipe.frequency * frequency
     weight = 1.0 if phase is None else PHASE_WEIGHTS[phase].get(memory.kind, 1.0)
     trust = TRUST[memory.source]
     confidence = confidence_now(memory, kinds, now)
     believed = PASSAGE_FLOOR + (1 - PASSAGE_FLOOR) * confidence if memory.kind == Kind.PASSAGE else confidence
+    known = weight * trust * believed
+    if recipe.evidence:
+        used = math.exp(recipe.recency * (recency - 1) + recipe.frequency * frequency)
+        final = multiply_odds(relevance, known * used)
+    else:
+        final = known * (recipe.relevance * relevance + recipe.recency * recency + recipe.frequency * frequency)
     return candidate.scored(
-        base * weight * trust * believed,
+        final,
         relevance=relevance,
         recency=recency,
         frequency=frequency,
