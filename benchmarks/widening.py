@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
-from retrieval import Column, filled
+from retrieval import Column, Life, filled
 from sets import DATA, SETS, Asked
 
 from recollect.core.query import Hit, Query
@@ -80,7 +80,7 @@ def measure(name: str, embedder: str, most: int | None, stores: Path | None) -> 
     for place, store in enumerate(SETS[name]()):
         if most is not None and place >= most:
             break
-        with filled(store, embedder, COLUMN, stores) as memory:
+        with filled(store, embedder, COLUMN, stores, Life()) as memory:
             for asked in store.questions:
                 if not asked.apart:
                     _ask(memory.reader.context(), asked, number, measured)
