@@ -482,7 +482,7 @@ def test_only_an_installation_into_a_project_speaks_of_trusting_its_folder(targe
 
     assert "trusted the folder" in told("project")
     assert "trusted the folder" not in told("user")
-    assert "started anew" in told("user")
+    assert "Restart sessions" in told("user")
 
 
 def test_what_a_host_noted_about_us_goes_and_what_it_noted_about_others_stays(tmp_path: Path) -> None:
