@@ -185,6 +185,28 @@ def test_a_user_of_an_assistant_is_not_shown_what_waits_for_another(memory: Reco
     assert memory.review.count() == 2
 
 
+def test_what_goes_stale_is_sent_to_review_by_tend() -> None:
+    now = [NOW]
+    with recollect.open(":memory:", clock=lambda: now[0]) as memory:
+        id = memory.remember("The beta ends in March.", stale_at=NOW + timedelta(days=1)).id
+        memory.tend(job="prune")
+        assert memory.review.count() == 0
+        now[0] += timedelta(days=2)
+        memory.tend(job="prune")
+        assert str(memory.review.get(id).question) == "stale"
+        assert memory.history(id)[-1].change.why == "stale since 2026-01-02"
+        memory.confirm(id)
+        memory.tend(job="prune")
+        assert memory.review.count() == 0
+
+
+@pytest.mark.parametrize("change", [{"status": "candidate"}, {"stale_at": NOW - timedelta(days=1)}])
+def test_an_edit_that_raises_a_question_sends_it_to_review(memory: Recollect, change: dict[str, Any]) -> None:
+    id = memory.remember("The sky is blue.").id
+    memory.edit(id, **change)
+    assert [item.id for item in memory.review.list().items] == [id]
+
+
 # --- in any store --------------------------------------------------------------------------------------------------
 
 statements = st.fixed_dictionaries(

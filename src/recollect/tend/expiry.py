@@ -1,4 +1,5 @@
-"""Decay and prune: what faded leaves recall; what left it long ago, and is nobody's evidence, is deleted.
+"""Decay and prune: what faded leaves recall; what left it long ago, and is nobody's evidence, is deleted; what is past
+its time is put to a person.
 
 Fading itself is never written: it is computed when a memory is read. This chore only draws the consequence, once.
 """
@@ -39,7 +40,8 @@ _SHOWN = 1000  # steps a plan lists
 
 @dataclass(frozen=True, slots=True)
 class PruneChore:
-    """Expires what faded and deletes what expired long ago. Pinned and verified memories are left alone."""
+    """Expires what faded, deletes what expired long ago and sends to review what went stale. Pinned and verified
+    memories neither expire nor go."""
 
     store: Store
     clock: Clock
@@ -54,7 +56,7 @@ class PruneChore:
 
     def apply(self, plan: Plan, budget: WorkBudget) -> Done:
         now = self.clock()
-        counts = {"expire": 0, "delete": 0}
+        counts = {"expire": 0, "delete": 0, "review": 0}
         for verb, memory, why in list(self._found(now)):
             if not budget.allows():
                 break
@@ -62,9 +64,10 @@ class PruneChore:
             counts[verb] += 1
             budget.take()
         done = sum(counts.values())
-        return Done(
-            self.name, done, max(0, plan.total - done), (), {"expired": counts["expire"], "deleted": counts["delete"]}
-        )
+        details = {"expired": counts["expire"], "deleted": counts["delete"]}
+        if counts["review"]:
+            details["sent to review"] = counts["review"]
+        return Done(self.name, done, max(0, plan.total - done), (), details)
 
     def _found(self, now: datetime) -> Iterator[tuple[str, Memory, str]]:
         last = self.store.log.recent(1)
@@ -78,6 +81,8 @@ class PruneChore:
                     yield "expire", memory, why
                 elif why := deletes(memory, now):
                     yield "delete", memory, why
+                elif why := goes_stale(memory, now):
+                    yield "review", memory, why
 
     def _act(self, verb: str, memory: Memory, why: str, now: datetime) -> None:
         hand = ActContext(_ACTOR, now, self.identity("act", now), TEND, why)
@@ -88,6 +93,9 @@ class PruneChore:
             current = found[0]
             if verb == "expire":
                 acts.expire(self.store, memory.id, hand)
+                return
+            if verb == "review":
+                acts.annotate(self.store, memory.id, hand, needs_review=True)
                 return
             prune(self.store, current, hand)
 
@@ -107,6 +115,13 @@ def expires(memory: Memory, kinds: Kinds, now: datetime) -> str:
     if isinstance(curve, HalfLife) and idle.total_seconds() / 86_400 > HALF_LIVES * curve.days:
         return f"unused for {idle.days} days, more than {HALF_LIVES} half-lives of {curve.days:g} days"
     return ""
+
+
+def goes_stale(memory: Memory, now: datetime) -> str:
+    """Why a person should look at a memory again, or nothing."""
+    if memory.status not in OPEN or memory.needs_review or memory.stale_at is None or memory.stale_at > now:
+        return ""
+    return f"stale since {memory.stale_at.date().isoformat()}"
 
 
 def deletes(memory: Memory, now: datetime) -> str:
