@@ -219,7 +219,7 @@ def test_resources_and_prompts_are_read_over_stdio(project: Path, capsys: pytest
         (asked,) = (await client.get_prompt("recall", {"topic": "tabs"})).messages
         assert "Use tabs." in asked.content.text
         (review,) = (await client.get_prompt("review")).messages
-        assert "Nothing waits for review." in review.content.text
+        assert review.content.text == "Nothing needs review."
 
     over_stdio(talk, cwd=project)
 
@@ -384,7 +384,6 @@ def test_hostile_memories_stay_inside_the_fence(memory: Recollect) -> None:
         ("search", {"query": "x", "kinds": ["nonsense"]}, "unknown"),
         ("update", {"id": "x"}, "invalid-field"),
         ("update", {"id": "x", "content": "y", "tags": ["z"]}, "invalid-field"),
-        ("update", {"id": "x", "content": "y", "if_revision": 1}, "invalid-field"),
         ("feedback", {"id": "x", "verdict": "reject"}, "memory-not-found"),
         ("forget", {"id": "x"}, "memory-not-found"),
     ],

@@ -124,7 +124,9 @@ def add_prompts(server: MCPServer[None], handle: MemoryHandle) -> None:
         with _telling(_as_protocol):
             opened = handle.open()
             queue = opened.review.list(filter=Filter(needs_review=True), limit=_REVIEWED)  # no user's own
-            shown = _shown(opened, [item.memory for item in queue.items], none="Nothing needs review.")
+            if not queue.items:
+                return "Nothing needs review."
+            shown = _shown(opened, [item.memory for item in queue.items], none="")
         return (
             f"{shown}\n\n{len(queue.items)} of {queue.total} memories that need review. Ask me about them one by one: "
             "is it right, wrong or in doubt? What is right I confirm myself, with `recollect review`. Call `feedback` "
