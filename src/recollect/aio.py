@@ -310,6 +310,8 @@ class AsyncRecollect(Twin[Recollect]):
     pin = on_thread(Recollect.pin)
     forget = on_thread(Recollect.forget)
     forget_all = on_thread(Recollect.forget_all)
+    find_subject = on_thread(Recollect.find_subject)
+    erase = on_thread(Recollect.erase)
     undo = on_thread(Recollect.undo)
     relate = on_thread(Recollect.relate)
     recall = on_thread(Recollect.recall)

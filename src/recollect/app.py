@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.agent.trust import LEVELS
-from recollect.core.errors import MemoryClosed, MemoryNotFound, NothingToUndo, StoreChanged
+from recollect.core.errors import MemoryClosed, MemoryNotFound, NothingToUndo, PersonOnly, StoreChanged
 from recollect.core.fields import EDITABLE
 from recollect.core.kinds import Kinds
 from recollect.core.ports import quiet
@@ -53,8 +53,11 @@ if TYPE_CHECKING:
     from recollect.documents.api import Docs
     from recollect.observer.api import Observer
     from recollect.remember.forget import Forgotten
+    from recollect.remember.subject import Subject
     from recollect.remember.undo import Undone
     from recollect.review.api import Review
+    from recollect.tend.erase import Copies
+    from recollect.tend.erasure_report import ErasureReport
     from recollect.tend.maintenance import Maintenance
     from recollect.tend.overview import Overview
     from recollect.tend.runner import Tended
@@ -317,6 +320,49 @@ class Recollect:
     def forget_all(self, ids: Iterable[str], *, why: str = "") -> Sequence[Forgotten]:
         """Remove some memories for good, all or none; much faster than one by one."""
         return self.writer.forget_all(ids, why=why)
+
+    def find_subject(self, name: str) -> Subject:
+        """Who is meant by a name, an alias, an e-mail address or an entity's id: all names they go by, and near misses,
+        which `erase` leaves alone unless they are named too."""
+        from recollect.remember.subject import find_subject
+
+        self._check_open()
+        return find_subject(self._stores.all, name)
+
+    def erase(
+        self,
+        *,
+        subject: str | None = None,
+        also: Sequence[str] = (),
+        except_names: Sequence[str] = (),
+        session: str | None = None,
+        user: str | None = None,
+        filter: Filter | None = None,
+        project: bool = False,
+        everything: bool = False,
+        dry_run: bool = False,
+        backups: Copies = "list",
+        exports: bool = False,
+        progress: Callable[[str], None] | None = None,
+    ) -> ErasureReport:
+        """Erase a subject, a session, a user, what a filter lets through, the project or everything, for good and from
+        every file: rows, what was drawn from them, the log's bodies, files of sessions, freed pages, copies.
+
+        Exactly one of them is named; none finishes what an interrupted erasure left. `also` are further names of the
+        subject, `except_names` those of its names to leave alone. `backups` says what becomes of copies that hold it
+        (`list`, `rewrite`, `delete`), `exports` deletes the exports that were written. A person's door only.
+        """
+        from recollect.tend.erase import erase, make_scope, resume_erasure
+
+        if not self.writer.door.is_persons:
+            raise PersonOnly("erase")
+        names = self.find_subject(subject).names if subject is not None else ()
+        scope = make_scope(names, also, except_names, session, user, filter, project, everything, backups)
+        stores = (self.store,) if project or everything else self._stores.all
+        if scope is None:
+            return resume_erasure(stores, progress)
+        act = self.writer.act
+        return erase(stores, scope, act, dry_run=dry_run, copies=backups, exports=exports, progress=progress)
 
     def undo(self, id: str | None = None, *, why: str = "", actor: str | None = None) -> Undone:
         """Take back your own last change in this project, or the last one to `id`, or the last one by `actor`."""

@@ -83,7 +83,7 @@ def assert_sound(memory: Recollect) -> State:
     assert found.ok, found.findings
     rows = state(memory)
     entries = [entry for entry in reversed(memory.history(limit=_NO_LIMIT)) if entry.change.memory is not None]
-    forgotten = {entry.change.memory for entry in entries if entry.change.action == "forget"}
+    forgotten = {entry.change.memory for entry in entries if entry.change.action in ("forget", "erase")}
     told: dict[str, int] = {}
     for entry in entries:
         id, action = str(entry.change.memory), entry.change.action

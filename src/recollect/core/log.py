@@ -37,6 +37,7 @@ Action: TypeAlias = Literal[
     "merge_entity",
     "split_entity",
     "forget",
+    "erase",
     "undo",
     "salvage",
     "migrate",
@@ -51,7 +52,7 @@ About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", 
 # What happens by itself: a person who takes back their last change does not mean these.
 QUIET: tuple[Action, ...] = (
     "reinforce", "annotate", "expire", "prune", "tend", "find_entity", "merge_entity", "split_entity", "migrate",
-    "salvage", "restore", "repair", "index", "snapshot",
+    "salvage", "restore", "repair", "index", "snapshot", "erase",
 )  # fmt: skip
 
 GENESIS = "0" * 64  # what the first entry is chained to

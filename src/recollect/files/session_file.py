@@ -300,6 +300,12 @@ class SessionFile:
             replace_file(self.path, content)
         self.close()
 
+    def remove(self) -> None:
+        """Delete the file; whoever waits for it notices."""
+        with self._locked(self.began):
+            os.unlink(self.path)
+        self.close()
+
     def _moved_table(self, old: Sequence[str], new: Sequence[str]) -> bytes:
         """The table for lines that are longer or shorter than they were: some numbers in it are places after lines."""
         before = after = _LINES

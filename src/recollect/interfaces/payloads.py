@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from recollect.documents.search import Found
     from recollect.observer.replay import Replayed
     from recollect.remember.forget import Forgotten
+    from recollect.remember.subject import Subject
     from recollect.remember.undo import Undone
+    from recollect.tend.erasure_report import ErasureReport
     from recollect.tend.maintenance import CheckReport
     from recollect.tend.overview import Activity, DayCount, Facets, Health
     from recollect.tend.put_back import Restored
@@ -243,6 +245,29 @@ def forgotten_json(gone: Forgotten, store: Path | None) -> Json:
     return {"forgotten": gone.id, "lingering": gone.lingering, "backups": backups}
 
 
+def subject_json(subject: Subject) -> Json:
+    """Who is meant, and who is only like them."""
+    near = [{"name": miss.name, "why": miss.why, "mentions": miss.mentions} for miss in subject.near]
+    return {"given": subject.given, "names": list(subject.names), "near": near}
+
+
+def erasure_json(report: ErasureReport) -> Json:
+    """What was erased, what was searched and what is left. Only a dry run names memories."""
+    return {
+        "dry_run": report.dry_run,
+        "complete": report.is_complete,
+        "memories": [memory.id for memory in report.memories],
+        "erased": [
+            {"sort": one.sort, "where": one.where, "action": one.action, "count": one.count} for one in report.erased
+        ],
+        "searched": [{"where": one.where, "size": one.size, "found": one.found} for one in report.searched],
+        "remaining": [
+            {"sort": one.sort, "where": one.where, "why": one.why, "way": one.way} for one in report.remaining
+        ],
+        "notes": list(report.notes),
+    }
+
+
 def check_json(report: CheckReport) -> Json:
     findings = [
         {"area": finding.area, "problem": finding.problem, "projection": finding.projection}
@@ -261,6 +286,7 @@ def restored_json(restored: Restored) -> Json:
             "rejected": again.rejected,
             "redacted": again.redacted,
             "tombstones": again.tombstones,
+            "erased": again.erased,
         },
         "newer": restored.newer,
         "read_whole": restored.read_whole,

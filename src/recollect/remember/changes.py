@@ -5,7 +5,7 @@ Runs inside the caller's transaction. Knows how rows and entries go together; wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.core.entities import Entity
     from recollect.core.links import Link
     from recollect.core.log import About, Action, Change
+    from recollect.store.log import EntryBody
 
 # Fields that move without being a change of what is remembered. Being read (`usage`) is not even logged by itself.
 _QUIET = frozenset({"updated_at", "revision", *(field.name for field in FIELDS if field.usage)})
@@ -167,6 +168,10 @@ class Changes:
         self._store.links.remove(link)
         self.note(action, link.source, before=link_json(link), about="link")
 
+    def erase_link(self, link: Link) -> None:
+        """Delete a link whose entries are emptied: nothing tells that it was."""
+        self._store.links.remove(link)
+
     def put_entities(self, action: Action, entities: Sequence[Entity]) -> None:
         """Add entities, or replace what is known of them. Each is told whole: what it was, its last entry says. A name
         that holds a secret is kept without it."""
@@ -180,6 +185,35 @@ class Changes:
         for id in self._store.entities.drop_unmentioned(entities):
             self._store.log.erase_bodies(id)
             self.note(action, id, about="entity")
+
+    def remove_entities(self, action: Action, ids: Sequence[str]) -> None:
+        """Delete entities with all that the log says of them, whatever is known of them."""
+        self._store.entities.remove(ids)
+        for id in ids:
+            self._store.log.erase_bodies(id)
+            self.note(action, id, about="entity")
+
+    def empty_entries(self, action: Action, holds: Callable[[EntryBody], bool], why: str = "") -> int:
+        """Empty the entries of this project that hold what must go, and tell once more, as it is now, what they were
+        about; how many there were."""
+        subjects: dict[str, dict[str, None]] = {"memory": {}, "entity": {}, "passages": {}}
+        emptied = 0
+        for entry in list(self._store.log.bodies()):
+            if entry.project != self._store.project or not holds(entry):
+                continue
+            self._store.log.erase(entry.number)
+            emptied += 1
+            if entry.subject is not None:
+                subjects.setdefault("memory" if entry.about == "link" else entry.about, {})[entry.subject] = None
+        for document in subjects["passages"]:
+            self.retell_passages(document)
+        for memory in self._store.memories.get_many(list(subjects["memory"])).memories:
+            self.retell(action, memory, why)
+            for link in self._store.links.from_(memory.id):
+                self.put_links(action, [link])
+        known = {entity.id for entity in self._store.entities.group(list(subjects["entity"]))}
+        self.put_entities(action, [self._store.entities.get(id) for id in subjects["entity"] if id in known])
+        return emptied
 
     def bury(self, action: Action, key: str, reason: str, *, at: datetime | None = None) -> None:
         """Put a tombstone on a statement."""

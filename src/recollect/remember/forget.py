@@ -41,7 +41,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext, *, expected: 
     named = [store.memories.get(id) for id in dict.fromkeys(store.memories.resolve(id) for id in ids)]
     if not named:
         return []
-    texts = {memory.id: _ever_said(store, memory) for memory in named}
+    texts = {memory.id: ever_said(store, memory) for memory in named}
 
     def act() -> None:
         with store.engine.write():
@@ -51,7 +51,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext, *, expected: 
                 require_own(memory, hand.door)
                 changes.remove("forget", memory, hand.why, erase=True)
                 changes.drop_unmentioned("forget", memory.entities)
-                _erase_observed(store, memory)
+                erase_observed(store, memory)
                 if hand.is_persons:  # what was said in a chat is a person's to erase
                     store.turns.forget(texts[memory.id])
                     store.working.forget(texts[memory.id])
@@ -77,7 +77,7 @@ def prune(store: Store, memory: Memory, act: ActContext) -> None:
         changes.write()
 
 
-def _erase_observed(store: Store, memory: Memory) -> None:
+def erase_observed(store: Store, memory: Memory) -> None:
     """What the observer drew it from goes too."""
     if signal := memory.attributes.get("signal"):
         trigger = memory.attributes.get("trigger", {})
@@ -86,7 +86,7 @@ def _erase_observed(store: Store, memory: Memory) -> None:
         )  # fmt: skip
 
 
-def _ever_said(store: Store, memory: Memory) -> list[str]:
+def ever_said(store: Store, memory: Memory) -> list[str]:
     """The texts of a memory, now and before each edit."""
     bodies = [part for entry in store.log.of(memory.id) for part in (entry.change.before, entry.change.after) if part]
     return [memory.content, *(str(body["content"]) for body in bodies if "content" in body)]

@@ -20,7 +20,7 @@ from recollect.remember.changes import Changes
 from recollect.remember.screen import screen_memory
 from recollect.store.cache import empty
 from recollect.store.sqlite.texts import OWN_WRITERS, StoredTexts
-from recollect.store.store import Store
+from recollect.store.store import Store, projects_of
 
 
 class SecretPlace(NamedTuple):
@@ -72,7 +72,10 @@ def redact_store(store: Store, act: Callable[[], ActContext]) -> None:
                 redact_stored(store, memory.id, act())
     with store.engine.write():
         StoredTexts(store.engine).reword(_redacted)
-        _erase_entries(store, act())
+        for project in projects_of(store.engine):
+            changes = Changes(Store(store.engine, store.kinds, project=project), act())
+            changes.empty_entries("redact", lambda entry: bool(rules_in_text(entry.body)), "secret erased from the log")
+            changes.write()
     empty(store.engine)
     store.engine.vacuum()
     store.engine.checkpoint()
@@ -90,30 +93,6 @@ def redact_stored(store: Store, id: MemoryId, hand: ActContext) -> Memory:
         changes.rewrite("redact", memory, safe, f"secret: {', '.join(sorted(rules))}")
         changes.write()
     return safe
-
-
-def _erase_entries(store: Store, act: ActContext) -> None:
-    """Empty the entries that hold a secret, and write what they were about down once more, as it is now."""
-    changes = Changes(store, act)
-    memories: dict[str, None] = {}
-    entities: dict[str, None] = {}
-    for entry in list(store.log.bodies()):
-        if not rules_in_text(entry.body):
-            continue
-        store.log.erase(entry.number)
-        if entry.about == "memory" and entry.subject:
-            memories[entry.subject] = None
-        elif entry.about == "entity" and entry.subject:
-            entities[entry.subject] = None
-        elif entry.about == "passages" and entry.subject:
-            changes.retell_passages(entry.subject)
-    for memory in store.memories.get_many([MemoryId(id) for id in memories]).memories:
-        changes.retell("redact", memory, "secret erased from the log")
-        for link in store.links.from_(memory.id):
-            changes.put_links("redact", [link])
-    for id in entities:
-        changes.put_entities("redact", [store.entities.get(id)])
-    changes.write()
 
 
 def rules_in_text(text: str) -> tuple[str, ...]:

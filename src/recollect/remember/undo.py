@@ -52,9 +52,9 @@ def _named(store: Store, given: str) -> str:
 
 def _revert(store: Store, entry: Entry, act: ActContext, changes: Changes) -> None:
     change = entry.change
-    if change.action in ("forget", "redact"):
+    if change.action in ("forget", "erase", "redact"):
         raise CannotUndo(
-            "forgetting" if change.action == "forget" else "redacting",
+            {"forget": "forgetting", "erase": "erasing"}.get(change.action, "redacting"),
             "the text is gone from the store, as it was meant to be",
         )
     if entry.erased:

@@ -110,6 +110,21 @@ class Entities:
         """Some entities and all that were merged into them."""
         return [_entity(row) for row in self._engine.rows(self._GROUP, {"ids": list(ids), "project": self._project})]
 
+    _ALL = f"select {_E_NAMES}, {_MENTIONS} from entities e where e.project = :project order by e.created_at, e.id"
+
+    def every(self) -> list[Entity]:
+        """All of them, merged ones included, oldest first."""
+        return [_entity(row) for row in self._engine.rows(self._ALL, {"project": self._project})]
+
+    _DELETE = "delete from entities where id = :id and project = :project"
+    _DELETE_NAMES = "delete from entity_names where entity = :id and project = :project"
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Delete some, whatever is known of them."""
+        for id in ids:
+            self._engine.execute(self._DELETE, {"id": id, "project": self._project})
+            self._engine.execute(self._DELETE_NAMES, {"id": id, "project": self._project})
+
     _TALLY = f"""
         select e.type, count(*) from entities e
          where e.project = :project and e.merged_into is null

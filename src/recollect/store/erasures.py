@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from recollect.core.digest import checksum
+from recollect.core.erasing import ErasureMarks
 from recollect.core.forms import moment
 from recollect.store.codec import from_ms
 from recollect.store.port import Row
-from recollect.store.tombstones import Tombstone
+from recollect.store.tombstones import ERASED_REASON, Tombstone
 
 TOMBSTONE_COLUMNS = "fingerprint, project, reason, at, checksum"
 LOG_COLUMNS = "number, project, action, about, subject, body"
@@ -28,10 +29,21 @@ class Erasures:
     redacted: frozenset[str]
     memories: frozenset[str]
     is_whole: bool  # everything that tells of them could be read
+    key: str = ""  # under which marks of what was erased are digests
+
+    def marks(self, known: Mapping[tuple[str, str], Tombstone]) -> dict[str, ErasureMarks]:
+        """What was erased by name, session, user or whole, and another state (`known` are its tombstones) does not
+        know of, by project. A state that knows a mark was made after it: what it holds was said later."""
+        found: dict[str, ErasureMarks] = {}
+        for (project, kept), stone in self.tombstones.items():
+            there = known.get((project, kept))
+            if stone.reason == ERASED_REASON and (there is None or there.at < stone.at):
+                found.setdefault(project, ErasureMarks(self.key)).add_key(kept)
+        return found
 
 
 def gather_erasures(
-    tombstones: Iterable[Row], log: Iterable[Row], memories: Iterable[str], *, is_whole: bool
+    tombstones: Iterable[Row], log: Iterable[Row], memories: Iterable[str], *, is_whole: bool, key: str = ""
 ) -> Erasures:
     """Put together what the rows of some tables say. What cannot be read says nothing, and is no longer whole."""
     buried: dict[tuple[str, str], Tombstone] = {}
@@ -46,7 +58,7 @@ def gather_erasures(
                     buried[project, subject] = Tombstone(subject, after["reason"], moment(after["at"]))
             except (ValueError, TypeError, KeyError, AttributeError):
                 is_whole = False
-        elif action in ("forget", "prune") and subject is not None:
+        elif action in ("forget", "erase", "prune") and about == "memory" and subject is not None:
             forgotten.add(subject)
         elif action == "redact" and subject is not None:
             redacted.add(subject)
@@ -56,4 +68,4 @@ def gather_erasures(
             continue
         fingerprint, project, reason, at, _ = row
         buried[project, fingerprint] = Tombstone(fingerprint, reason, from_ms(at))
-    return Erasures(buried, frozenset(forgotten), frozenset(redacted), frozenset(memories), is_whole)
+    return Erasures(buried, frozenset(forgotten), frozenset(redacted), frozenset(memories), is_whole, key)

@@ -7,7 +7,7 @@ as long as its key lives, so that edges of other files survive when one file is 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, cast
 
@@ -86,6 +86,19 @@ class Graph:
         """What parsing a file told, as it was put."""
         row = self._engine.row(self._OUTLINE, {**self._mine, "path": path})
         return None if row is None or row[0] is None else zlib.decompress(row[0])
+
+    _OUTLINES = "select path, outline from code_files where project = :project and outline is not null"
+    _DROP_OUTLINE = """
+        update code_files set outline = null, digest = '', mtime = 0 where project = :project and path = :path
+    """
+
+    def drop_outlines(self, holds: Callable[[str], bool]) -> int:
+        """Drop what is kept of the text of files in which something stands; how many. They are read anew next time."""
+        rows = self._engine.rows(self._OUTLINES, self._mine)
+        gone = [path for path, outline in rows if holds(zlib.decompress(outline).decode("utf-8", "replace"))]
+        for path in gone:
+            self._engine.execute(self._DROP_OUTLINE, {**self._mine, "path": path})
+        return len(gone)
 
     _PUT_FILE = """
         insert into code_files (project, path, language, digest, mtime, size, reason, shape, outline)

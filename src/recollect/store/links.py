@@ -102,6 +102,12 @@ class Links:
                 found[MemoryId(id)] = (*found.get(MemoryId(id), ()), MemoryId(rival))
         return found
 
+    _TO_FILES = f"select {_NAMES} from links where project = :project and is_file = 1 order by source, relation, target"
+
+    def to_files(self) -> list[Link]:
+        """Every link to a file."""
+        return [_link(row) for row in self._engine.rows(self._TO_FILES, {"project": self._project})]
+
     _FORGET = """
         delete from links where project = :project and (source = :id or (target = :id and is_file = 0))
     """

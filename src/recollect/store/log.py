@@ -40,6 +40,7 @@ class EntryBody(NamedTuple):
     about: str
     subject: str | None
     body: str
+    project: str
 
 
 class Log:
@@ -184,7 +185,7 @@ class Log:
         self._engine.execute(self._ERASE_WORDS, {"subject": subject})
 
     _BODIES = f"""
-        select number, about, subject, body from log where number > :after and body is not null
+        select number, about, subject, body, project from log where number > :after and body is not null
          order by number limit {_PAGE}
     """
 
@@ -194,6 +195,12 @@ class Log:
         while rows := self._engine.rows(self._BODIES, {"after": after}):
             yield from (EntryBody(*row) for row in rows)
             after = rows[-1][0]
+
+    _ACTORS = "select distinct actor from log"
+
+    def actors(self) -> list[str]:
+        """Everybody in whose name something was done, in any project of the file."""
+        return [row[0] for row in self._engine.rows(self._ACTORS)]
 
     _ERASE_ONE = "update log set body = null where number = :number"
 

@@ -281,6 +281,12 @@ class Memories:
          where m.seq = any(:seqs) and m.project = :project and m.status in ({_OPEN}) and {SEEN} order by m.seq desc
     """
 
+    _USERS = "select distinct user_id from memories where project = :project and user_id is not null order by user_id"
+
+    def users(self) -> list[str]:
+        """The users of an assistant that have memories of their own."""
+        return [row[0] for row in self._engine.rows(self._USERS, {"project": self._project})]
+
     _ANY = "select 1 from memories where project = :project limit 1"
 
     def is_empty(self) -> bool:

@@ -3,6 +3,8 @@ project's name would make every memory vanish."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from recollect.core.digest import checksum
 from recollect.core.errors import StoreDamaged
 from recollect.store.port import Engine
@@ -35,6 +37,21 @@ class Meta:
     def put(self, name: str, value: str) -> None:
         sum = checksum([self._project, name, value])
         self._engine.execute(self._PUT, {"project": self._project, "name": name, "value": value, "checksum": sum})
+
+    _REMOVE = "delete from meta where project = :project and name = :name"
+
+    def remove(self, name: str) -> None:
+        """Take a fact back."""
+        self._engine.execute(self._REMOVE, {"project": self._project, "name": name})
+
+    _OWN = "select name, value from meta where project = :project"
+
+    def drop_holding(self, holds: Callable[[str], bool]) -> int:
+        """Take back the facts whose value holds something; how many. All of a project's can be worked out again."""
+        gone = [name for name, value in self._engine.rows(self._OWN, {"project": self._project}) if holds(value)]
+        for name in gone:
+            self.remove(name)
+        return len(gone)
 
     _EVERY = "select project, name, value, checksum from meta"
 

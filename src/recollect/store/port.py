@@ -162,6 +162,10 @@ class Engine(Protocol):
         """Leave no deleted text behind in logs. False when that has to wait for a reader to end."""
         ...
 
+    def raw_blocks(self) -> Iterator[bytes]:
+        """The bytes of the database's file in order, block by block; nothing where it has none that can be read."""
+        ...
+
     def contains_bytes(self, text: str) -> bool:
         """Do the bytes of the database hold this text?"""
         ...

@@ -23,7 +23,7 @@ _MEMORIES = "select id, revision, content from memories"
 _LINKS = "select source, relation, target, is_file from links"
 _TOMBSTONES = "select project, fingerprint from tombstones"
 _ENTITIES = "select id from entities"
-_ERASING = frozenset({"forget", "prune", "redact", "salvage"})
+_ERASING = frozenset({"forget", "erase", "prune", "redact", "salvage"})
 
 LinkKey: TypeAlias = tuple[str, str, str, bool]
 
@@ -73,7 +73,7 @@ class Proof:
         """Bodies may be empty when the same act, or a later one, forgot what they were about or told the rest anew."""
         if emptied:
             self.emptied[subject] = number
-        elif action in _ERASING or (about in ("passages", "entity") and whole):
+        elif action in _ERASING or (whole and (about in ("passages", "entity") or action == "snapshot")):
             self.emptied.pop(subject, None)
 
     def end(self) -> None:

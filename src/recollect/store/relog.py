@@ -6,7 +6,7 @@ Entries that could not be read leave a gap that no check could tell from tamperi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from recollect.core.forms import entity_json, iso, link_json, whole
@@ -37,7 +37,7 @@ def put_log_in_order(store: Store, at: datetime) -> None:
     with store.engine.write():
         notes: list[Change] = []
         if store.log.verify():
-            missing = _chain_anew(store)
+            missing = chain_again(store)
             why = f"the log was damaged: {missing} entries could not be read, the others were chained anew"
             notes.append(Change("salvage", None, why))
         act = str(new_id("act", at))
@@ -82,8 +82,9 @@ def _untold(store: Store, proof: Proof) -> Iterator[tuple[str, Change]]:
         yield store.project, Change("salvage", id, _LOST, about="entity")
 
 
-def _chain_anew(store: Store) -> int:
-    """Number and chain the entries that are left; how many are missing."""
+def chain_again(store: Store, rename: Callable[[str], str] = lambda actor: actor) -> int:
+    """Number and chain the entries that are left, in the name of whom `rename` says; how many are missing. The caller
+    appends an entry afterwards, which anchors the new end."""
     rows = [row for row in store.engine.rows(_ROWS) if _is_readable(row)]
     missing = (int(rows[-1][0]) if rows else 0) - len(rows)
     store.engine.execute(_CLEAR)
@@ -92,6 +93,7 @@ def _chain_anew(store: Store) -> int:
     for number, row in enumerate(rows, start=1):
         _, replica, project, act, stamp, ms, actor, door, action, about, subject, text, stored, undoes, _ = row
         previous, last = heads.get(replica) or heads.get(OLD_REPLICA) or (GENESIS, 0)
+        actor = rename(actor)
         if text is not None and digest(text) != stored:
             text = None
         if replica == OLD_REPLICA:

@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from recollect.store.turns import Turns, WorkingMemory
 
 
+_PROJECTS = "select project from memories union select project from log order by project"
+
+
+def projects_of(engine: Engine) -> list[str]:
+    """The projects that a file holds memories or a history of."""
+    return [str(row[0]) for row in engine.rows(_PROJECTS)]
+
+
 class Store:
     """Everything the verbs need of the database."""
 

@@ -10,11 +10,13 @@ from recollect.core.digest import blake2b, checksum
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.port import Engine, chunks
 
+ERASED_REASON = "erased"
+
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     fingerprint: str
-    reason: str  # rejected or forgotten
+    reason: str  # rejected, forgotten, or erased: then the fingerprint is a mark of `core.erasing`
     at: datetime
 
 
@@ -57,6 +59,15 @@ class Tombstones:
     def lift(self, fingerprint: str) -> None:
         """Let a statement be said again."""
         self._engine.execute(self._LIFT, {"fingerprint": fingerprint, "project": self._project})
+
+    _ALL = "select project, fingerprint, reason, at from tombstones"
+
+    def every(self) -> dict[tuple[str, str], Tombstone]:
+        """All of the file, by project and fingerprint."""
+        return {
+            (project, fingerprint): Tombstone(fingerprint, reason, from_ms(at))
+            for project, fingerprint, reason, at in self._engine.rows(self._ALL)
+        }
 
     _EVERY = "select fingerprint, project, reason, at, checksum from tombstones"
 

@@ -47,6 +47,7 @@ __all__ = [
     "strange_logs_beside",
 ]
 
+BACKUP = "backup"  # the format of an export that is a copy of the store
 _ALL_RUNS = 10_000  # runs of chores that are looked through for those of one job
 
 
@@ -62,6 +63,7 @@ class StoreFacts:
     memories: Mapping[str, int]  # how many of each status
     model: str | None  # of the vectors that answer
     unembedded: int  # memories that wait for a vector
+    erasing: bool = False  # an erasure was interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,13 @@ class Maintenance:
         return check(self._store, quick=quick, progress=progress)
 
     def backup(self, to: Path | None = None) -> Path | None:
-        """Copy the store, verified; into `backups/` beside it unless `to` names a file. None for one in memory."""
-        return make_backup(self._store.engine, target=to)
+        """Copy the store, verified; into `backups/` beside it unless `to` names a file, which is noted: an erasure
+        names it. None for one in memory."""
+        made = make_backup(self._store.engine, target=to)
+        if to is not None and not self._store.engine.read_only:
+            with self._store.engine.write():
+                self._store.exports.note(str(to.absolute()), format=BACKUP, at=self._clock())
+        return made
 
     def repair(self, *, always: bool = False, progress: Callable[[str, int], None] = silent) -> RepairReport:
         """Rebuild the indexes that do not match the rows, or `always`. Damaged rows are an error."""
@@ -118,12 +125,15 @@ class Maintenance:
 
     def facts(self) -> StoreFacts:
         """Schema, how many memories there are, and whose vectors answer."""
+        from recollect.tend.erase import is_erasure_pending
+
         space = self._store.vectors.active()
         return StoreFacts(
             schema=self._store.engine.schema(),
             memories=self._store.memories.tally(),
             model=None if space is None else space.model,
             unembedded=0 if space is None else self._store.vectors.waiting(space),
+            erasing=is_erasure_pending(self._store),
         )
 
     def try_writing(self) -> bool:

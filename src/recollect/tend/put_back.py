@@ -18,6 +18,7 @@ from recollect.core.scope import OPEN
 from recollect.remember.act import ActContext
 from recollect.remember.acts import reject
 from recollect.remember.changes import Changes
+from recollect.remember.erase import erase_rows
 from recollect.remember.forget import forget_all
 from recollect.remember.rescreen import redact_stored
 from recollect.store.erasures import Erasures
@@ -42,6 +43,8 @@ class Reapplied:
     rejected: int = 0
     redacted: int = 0
     tombstones: int = 0  # that the backup did not have
+    erased: int = 0  # memories, by name, session, user or whole
+    blanked: int = 0  # other rows that were erased with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ def put_back(backup: Path, path: Path, kinds: Kinds, *, timeout: float = TIMEOUT
             migrate(engine)
             erasures = _replaced(path, work)
             held = memory_ids(engine)
-            reapplied = _apply(engine, kinds, erasures) if erasures else Reapplied()
+            reapplied = apply_erasures(engine, kinds, erasures) if erasures else Reapplied()
             engine.checkpoint()
         finally:
             engine.close()
@@ -95,8 +98,11 @@ def _replaced(path: Path, work: Path) -> Erasures | None:
         fresh.close()
 
 
-def _apply(engine: SqliteEngine, kinds: Kinds, erasures: Erasures) -> Reapplied:
-    """Take out of a store what another state of it was asked to lose, project by project."""
+def apply_erasures(engine: SqliteEngine, kinds: Kinds, erasures: Erasures, *, judged: bool = True) -> Reapplied:
+    """Take out of a store what another state of it was asked to lose, project by project; with `judged`, what was
+    rejected or had a secret in it, too."""
+    act = _act()
+    erased, blanked = _erase_marked(engine, kinds, erasures, act)
     forget: dict[str, set[str]] = defaultdict(set)
     refuse: dict[str, set[str]] = defaultdict(set)
     redact: dict[str, set[str]] = defaultdict(set)
@@ -107,11 +113,10 @@ def _apply(engine: SqliteEngine, kinds: Kinds, erasures: Erasures) -> Reapplied:
             reason = "" if stone is None else stone.reason
             if memory.id in erasures.forgotten or reason == "forgotten":
                 forget[memory.project].add(memory.id)
-            elif reason == "rejected" and memory.status in OPEN:
+            elif judged and reason == "rejected" and memory.status in OPEN:
                 refuse[memory.project].add(memory.id)
-            elif memory.id in erasures.redacted:
+            elif judged and memory.id in erasures.redacted:
                 redact[memory.project].add(memory.id)
-    act = _act()
     for project in {*forget, *refuse, *redact}:
         store = Store(engine, kinds, project=project)
         forget_all(store, sorted(forget[project]), act)
@@ -121,7 +126,19 @@ def _apply(engine: SqliteEngine, kinds: Kinds, erasures: Erasures) -> Reapplied:
             redact_stored(store, store.memories.resolve(id), act)
     buried = _bury(engine, kinds, erasures, act)
     forgotten, rejected, redacted = (sum(map(len, of.values())) for of in (forget, refuse, redact))
-    return Reapplied(forgotten, rejected, redacted, buried)
+    return Reapplied(forgotten, rejected, redacted, buried, erased, blanked)
+
+
+def _erase_marked(engine: SqliteEngine, kinds: Kinds, erasures: Erasures, act: ActContext) -> tuple[int, int]:
+    """Erase once more what was erased by name, session, user or whole, unless the backup was made after that; how many
+    memories, and how many other rows."""
+    missing = erasures.marks(Store(engine, kinds).tombstones.every())
+    memories = others = 0
+    for project, marks in sorted(missing.items(), key=lambda one: not one[1].everything):
+        rows = erase_rows(Store(engine, kinds, project=project), marks, (), act)
+        memories += len(rows.memories)
+        others += len(rows.entities) + sum(rows.removed.values()) + sum(rows.blanked.values())
+    return memories, others
 
 
 def _bury(engine: SqliteEngine, kinds: Kinds, erasures: Erasures, act: ActContext) -> int:

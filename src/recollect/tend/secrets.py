@@ -8,30 +8,24 @@ backup of the fixed store was made.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import StoreError
-from recollect.files.project import state_folder
-from recollect.files.session_file import ENDING, SessionFile, replace_file, spool_folder
+from recollect.files.session_file import ENDING, SessionFile, replace_file
 from recollect.privacy.scan import redact, scan
 from recollect.privacy.values import redact_value, rules_in
 from recollect.remember.rescreen import SecretPlace, redact_store, rules_in_text, secrets_in_store
-from recollect.store.sqlite.backup import FOLDER as BACKUPS
 from recollect.store.sqlite.backup import make_backup
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.texts import StoredTexts
+from recollect.tend.beside import HOOK_LOGS, copies_beside, remove_copy, texts_beside
 
 if TYPE_CHECKING:
     from recollect.remember.act import ActContext
     from recollect.store.store import Store
-
-QUARANTINE = "quarantine"
-_HOOK_LOGS = ("hook.log", "hook.log.1")
-_COPIES = ("backup", "quarantine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ class SecretSearch:
     def run(self, *, fix: bool, backups: bool) -> list[StoredSecret]:
         """Every place with a secret, by the rules that fire there. `backups` removes the copies that hold one."""
         found = self._tables(fix=fix)
-        found += [one for path in self._texts_beside() for one in self._file(path, fix=fix)]
+        found += [one for path in texts_beside(self.store.engine.folder) for one in self._file(path, fix=fix)]
         return found + self._copies(remove=fix and backups)
 
     def _tables(self, *, fix: bool) -> list[StoredSecret]:
@@ -74,16 +68,8 @@ class SecretSearch:
 
     # --- files that are texts -------------------------------------------------------------------------------------
 
-    def _texts_beside(self) -> Iterator[Path]:
-        folder = self.store.engine.folder
-        spool = None if folder is None else spool_folder(str(folder))
-        if spool is not None:
-            yield from (path for path in sorted(Path(spool).iterdir()) if path.is_file() and not path.is_symlink())
-        if folder is not None:
-            yield from (path for name in _HOOK_LOGS if (path := Path(state_folder()) / name).is_file())
-
     def _file(self, path: Path, *, fix: bool) -> list[StoredSecret]:
-        place = "hook log" if path.name in _HOOK_LOGS else "session file"
+        place = "hook log" if path.name in HOOK_LOGS else "session file"
         try:
             rules = self._session_file(path, fix=fix) if path.suffix == ENDING else self._plain_file(path, fix=fix)
         except OSError as error:
@@ -113,17 +99,11 @@ class SecretSearch:
         folder = self.store.engine.folder
         if folder is None:
             return []
-        found = [
-            (place, path, rule)
-            for place, name in zip(_COPIES, (BACKUPS, QUARANTINE), strict=True)
-            for path in sorted((folder / name).rglob("*.db"))
-            if not path.is_symlink()
-            for rule in _rules_in_copy(path)
-        ]
+        found = [(place, path, rule) for place, path in copies_beside(folder) for rule in _rules_in_copy(path)]
         if remove and found:
             make_backup(self.store.engine, reason="scanned")
             for path in {path for _, path, _ in found}:
-                _remove_copy(path)
+                remove_copy(path)
         way = "run `recollect scan --fix --backups` to remove it after a fresh backup"
         return [StoredSecret(str(path), rule, remove, place, "" if remove else way) for place, path, rule in found]
 
@@ -163,10 +143,3 @@ def _rules_in_copy(path: Path) -> list[str]:
         return ["unread"]
     finally:
         engine.close()
-
-
-def _remove_copy(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-lock", "-reserve"):
-        Path(f"{path}{suffix}").unlink(missing_ok=True)
-    if path.parent.parent.name == QUARANTINE and not any(path.parent.iterdir()):
-        os.rmdir(path.parent)

@@ -18,6 +18,7 @@ import apsw
 import recollect
 from recollect import Draft
 from recollect.config import Settings
+from recollect.core.conversations import Turn
 from recollect.interfaces import cli
 
 MEMORIES = 24
@@ -55,6 +56,7 @@ class Command:
     acks: Callable[[str], list[str]] | None = None  # contents whose keeping its output promises
     files: tuple[str, ...] = ()  # beside the store, which it changes; relative to the project's parent
     same_vectors: bool = False  # the vectors that answer are part of the outcome
+    gone: str = ""  # what must be in no file in the end
     act: Callable[[Path], int] | None = None  # instead of the command line
 
     def run(self, project: Path) -> int:
@@ -283,6 +285,20 @@ def _with_entities(project: Path, model: int) -> None:
     _main("tend", "--job", "enrich")
 
 
+def _with_subject(project: Path, model: int) -> None:
+    """Somebody in memories, in talk, in a session's file and in a backup."""
+    _with_entities(project, model)
+    with recollect.open(project, settings=QUIET) as memory:
+        first = memory.remember("Anna Berg has the key of hall two.").id
+        memory.remember("Hall two is locked at night.", derived_from=[first], why="Anna Berg said so")
+        at = memory.writer.now()
+        memory.store.turns.put(Turn("turn_1", "s", "w", "recency", "m", at, "I am Anna Berg."))
+    from recollect.interfaces import hook
+
+    hook.run("claude-code", _event("UserPromptSubmit", prompt="ask Anna Berg about the pump").encode(), os.environ)
+    _main("backup")
+
+
 # --- acts that have no command of their own ---------------------------------------------------------------------------
 
 
@@ -359,6 +375,10 @@ COMMANDS = (
     Command("pin", ("pin", "@6"), whole=True),
     Command("forget", ("forget", "@7"), whole=True, once=True),
     Command("forget_all", act=_forget_all, whole=True, once=True),
+    Command("erase", ("erase", "--subject", "Anna Berg", "--backups", "--yes"), prepare=_with_subject,
+            gone="Anna Berg"),
+    Command("erase --everything", ("erase", "--everything", "--backups", "delete", "--yes"), prepare=_with_subject,
+            gone="Anna Berg"),
     Command("undo", ("undo", "@0"), prepare=_with_two_contents, whole=True, once=True),
     Command("recall", ("recall", "boiler hall bar"), idle=True),
     Command("import chats", ("import", "chat.jsonl")),

@@ -297,6 +297,14 @@ class Arena:
         assert again.code in self.command.codes, f"{where}again: ended with {again.code}: {again.said}{again.errors}"
         final = look(self.command, self.project)
         assert final == self.after, f"{where}finished later, but {_difference(final, self.after)}"
+        self._require_gone(where)
+
+    def _require_gone(self, where: str) -> None:
+        """Of what was to be erased no byte is left in any file of ours."""
+        gone = self.command.gone.encode()
+        files = [path for name in (".recollect",) for path in (self.project / name).rglob("*") if path.is_file()]
+        left = [path.name for path in files if gone and gone in path.read_bytes()]
+        assert not left, f"{where}finished later, but it is still in {left}"
 
 
 def _difference(found: Picture, expected: Picture) -> str:

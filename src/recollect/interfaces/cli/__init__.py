@@ -32,6 +32,7 @@ COMMANDS = {
     "dispute": ("write", "mark a memory as doubted"),
     "pin": ("write", "keep a memory from fading"),
     "forget": ("write", "remove a memory for good"),
+    "erase": ("erase", "erase a subject, session, user, project or everything, from every file"),
     "undo": ("write", "take back the last change"),
     "docs": ("docs", "documents as memory: index, search, related, list, gc, check"),
     "backup": ("maintain", "copy the store, verified"),

@@ -58,7 +58,13 @@ def run_restore(args: argparse.Namespace, console: Console) -> int:
         return FINE
     console.line(f"Restored {restored.backup}.")
     again = restored.reapplied
-    for name, count in (("forgotten", again.forgotten), ("rejected", again.rejected), ("redacted", again.redacted)):
+    done = {
+        "erased": again.erased,
+        "forgotten": again.forgotten,
+        "rejected": again.rejected,
+        "redacted": again.redacted,
+    }
+    for name, count in done.items():
         if count:
             console.line(f"{name.capitalize()} after the backup was made, and {name} again: {_memories(count)}.")
     if again.tombstones:

@@ -187,6 +187,8 @@ def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str])
         facts["vectors"] = f"{store.model}, {store.unembedded:,} memories waiting"
     if memory.maintenance.try_writing():  # 'healthy' must not mean 'nobody tried'
         facts["round trip"] = "ok"
+    if store.erasing:
+        worries.append("An erasure was interrupted: run `recollect erase --resume`.")
     worries += [f"{finding.area}: {finding.problem}" for finding in memory.maintenance.check(quick=True).findings]
 
 

@@ -317,8 +317,11 @@ class PostgresEngine:
     def checkpoint(self) -> bool:
         return True  # what is deleted leaves the log with the server's own rotation
 
+    def raw_blocks(self) -> Iterator[bytes]:
+        return iter(())  # the server's files are not ours to read
+
     def contains_bytes(self, text: str) -> bool:
-        return False  # the server's files are not ours to read
+        return False
 
     def vacuum(self) -> None:
         """Deleted rows are overwritten when the server's autovacuum comes by; nobody waits for that."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,11 +15,12 @@ from recollect.core.errors import BackupFailed, BackupNotFound, StoreError
 from recollect.store.migrations.latest import APPLICATION_ID
 from recollect.store.port import Engine
 from recollect.store.sqlite.engine import SqliteEngine
-from recollect.store.sqlite.place import make_folder, mark_made_here, sync_file, sync_folder
+from recollect.store.sqlite.place import make_folder, mark_made_here, sync_file, sync_folder, was_made_here
 from recollect.store.sqlite.swap import STAMP
 
 FOLDER = "backups"
 _PARTIAL = ".partial"
+_REWRITING = ".rewriting"  # ends the name of a folder in which a copy is rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ def make_backup(engine: Engine, *, reason: str = "manual", target: Path | None =
         target = folder / f"{datetime.now(UTC).strftime(STAMP)}-{reason}.db"
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(target.parent)
+    sweep_partial(target.parent)
     partial = target.with_name(f"{target.name}.{os.getpid()}{_PARTIAL}")
     partial.unlink(missing_ok=True)
     try:
@@ -72,12 +76,16 @@ def find_same(engine: Engine, reason: str) -> Path | None:
     return None
 
 
-def _sweep(folder: Path) -> None:
+def sweep_partial(folder: Path) -> None:
     """Remove what backups that died left behind; those of living processes are their own affair."""
     for partial in folder.glob(f"*.db.*{_PARTIAL}"):
         maker = partial.name.removesuffix(_PARTIAL).rpartition(".")[2]
         if maker.isdigit() and not _is_alive(int(maker)):
             partial.unlink(missing_ok=True)
+    for work in folder.glob(f"*.db.*{_REWRITING}"):
+        maker = work.name.rpartition(".db.")[2].partition(".")[0]
+        if maker.isdigit() and not _is_alive(int(maker)):
+            shutil.rmtree(work)
 
 
 def _is_alive(process: int) -> bool:
@@ -143,6 +151,37 @@ def copy_backup(backup: Path, target: Path) -> int:
     finally:
         source.close()
     return verify(target)
+
+
+def rewrite_copy(path: Path, change: Callable[[SqliteEngine], bool]) -> bool:
+    """Put a changed copy in the place of a backup or of a store that was set aside, if `change` says it did something.
+    It is whole and verified before it takes the name; killed at any point the old or the new one is there."""
+    sweep_partial(path.parent)
+    work = Path(tempfile.mkdtemp(prefix=f"{path.name}.{os.getpid()}.", suffix=_REWRITING, dir=path.parent))
+    try:
+        built = work / path.name
+        copy_backup(path, built)
+        engine = SqliteEngine(built)
+        try:
+            if not change(engine):
+                return False
+            engine.vacuum()
+            engine.checkpoint()
+        finally:
+            engine.close()
+        verify(built)
+        seen = os.lstat(path)
+        if was_made_here(path):
+            mark_made_here(built)
+        os.utime(built, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+        sync_file(built)
+        for log in ("-wal", "-shm"):  # of a store that was set aside: what it held is in the copy
+            Path(f"{path}{log}").unlink(missing_ok=True)
+        os.replace(built, path)
+        sync_folder(path.parent)
+        return True
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def memory_ids(engine: Engine) -> set[str]:

@@ -387,23 +387,25 @@ class SqliteEngine:
                 self._reserve.refill()
         return bool(busy) and busy[0][0] == 0
 
-    def contains_bytes(self, text: str) -> bool:
-        """Do the bytes of the file hold this text, in rows or in what rows left behind?"""
-        if self._path is None or not text:
-            return False
-        sought = text.encode()
+    def raw_blocks(self) -> Iterator[bytes]:
+        """The bytes of the file, block by block: rows, and what rows left behind."""
+        if self._path is None:
+            return
         connection = self._borrow()
         try:
             size = os.lstat(self._name).st_size
-            end = b""
             for start in range(0, size, _BLOCK):  # through SQLite's own handle: closing another would drop its locks
-                block = connection.read("main", 0, start, min(_BLOCK, size - start))[1]
-                if sought in end + block:
-                    return True
-                end = block[-len(sought) :]
-            return False
+                yield connection.read("main", 0, start, min(_BLOCK, size - start))[1]
         finally:
             self._give_back(connection)
+
+    def contains_bytes(self, text: str) -> bool:
+        sought, end = text.encode(), b""
+        for block in self.raw_blocks() if sought else ():
+            if sought in end + block:
+                return True
+            end = block[-len(sought) :]
+        return False
 
     def vacuum(self) -> None:
         """Write the whole file anew, without anything that deleted rows left in the gaps of pages."""

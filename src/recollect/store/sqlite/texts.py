@@ -6,6 +6,7 @@ out where rows are changed; indexes over them hold no column of text.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,8 +16,14 @@ from recollect.store.port import Engine, Row, Value
 _TABLES = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name"
 _COLUMNS = "select name, lower(type), pk from pragma_table_info(:table) order by cid"
 _EVERY = "select {columns} from {table}"
+_OF_PROJECT = "select {columns} from {table} where project = :project"
 _CHANGE = "update or replace {table} set {set} where {key}"
-_NUMBER, _CHECKSUM = "number", "checksum"
+_REMOVE = "delete from {table} where {key}"
+_CLEAR = "delete from {table} where {which}"
+_NUMBER, _CHECKSUM, _PROJECT = "number", "checksum", "project"
+# Where a session's name stands in tables that have no column `session`.
+_SESSION_IDS = ("sessions", "observed_sessions")
+_SCHEMA_TABLES = "keywords"  # begins the names of the tables inside the keyword index
 _NAMES = ("id", "turn", "path", "section", "session", "name")  # columns by which people know a row
 OWN_WRITERS = ("memories", "facets", "log")
 
@@ -50,16 +57,57 @@ class StoredTexts:
                 for row in self._rows(table):
                     yield from _texts(table, row)
 
-    def reword(self, change: Callable[[str], str], *, without: Sequence[str] = OWN_WRITERS) -> None:
-        """Put every text through a change. Rows that do not match their checksum stay as they are. Runs inside the
-        current write."""
+    def reword(
+        self, change: Callable[[str], str], *, without: Sequence[str] = OWN_WRITERS, project: str | None = None
+    ) -> Counter[str]:
+        """Put every text through a change; how many rows of each table that changed. With `project` only its rows, and
+        its name stays. Rows that do not match their checksum stay as they are. Runs inside the current write."""
+        changed: Counter[str] = Counter()
         for table in self._tables():
             if table.name in without:
                 continue
-            for row in self._rows(table):
-                new = [change(value) if place in table.texts and value else value for place, value in enumerate(row)]
+            texts = set(table.texts) - (
+                {table.columns.index(_PROJECT)} if project and _PROJECT in table.columns else set()
+            )
+            for row in self._rows(table, project):
+                new = [change(value) if place in texts and value else value for place, value in enumerate(row)]
                 if new != list(row):
-                    self._replace(table, row, new)
+                    changed[table.name] += self._replace(table, row, new)
+        return changed
+
+    def remove_sessions(self, goes: Callable[[str], bool], project: str) -> Counter[str]:
+        """Delete the rows of some sessions, turns with their calls, from every table but those of `OWN_WRITERS`."""
+        removed: Counter[str] = Counter()
+        turns: set[str] = set()
+        for table in self._tables():
+            column = "id" if table.name in _SESSION_IDS else "session"
+            if table.name in OWN_WRITERS or column not in table.columns:
+                continue
+            at = table.columns.index(column)
+            for row in self._rows(table, project):
+                if row[at] is not None and goes(str(row[at])):
+                    removed[table.name] += self._remove(table, row)
+                    if table.name == "turns":
+                        turns.add(str(row[table.columns.index("id")]))
+        for table in self._tables():
+            if table.name == "turn_calls" and turns:
+                at = table.columns.index("turn")
+                gone = [row for row in self._rows(table, project) if row[at] in turns]
+                removed[table.name] += sum(self._remove(table, row) for row in gone)
+        return removed
+
+    def clear(self, project: str | None, *, without: Sequence[str]) -> Counter[str]:
+        """Delete all rows of a project, or of all projects, from every table but those of `without`. Facts about the
+        whole file stay."""
+        removed: Counter[str] = Counter()
+        for (name,) in self._engine.rows(_TABLES):
+            columns = {column for column, _, _ in self._engine.rows(_COLUMNS, {"table": name})}
+            if name in without or name.startswith(_SCHEMA_TABLES) or _PROJECT not in columns:
+                continue
+            which = "project = :project" if project is not None else "project <> ''" if name == "meta" else "true"
+            given = {} if project is None else {"project": project}
+            removed[name] += self._engine.execute(_CLEAR.format(table=f'"{name}"', which=which), given)
+        return +removed
 
     def _tables(self) -> Iterator[_Table]:
         for (name,) in self._engine.rows(_TABLES):
@@ -69,22 +117,29 @@ class StoredTexts:
             if texts and key:
                 yield _Table(str(name), tuple(str(column) for column, _, _ in found), texts, key)
 
-    def _rows(self, table: _Table) -> list[Row]:
+    def _rows(self, table: _Table, project: str | None = None) -> list[Row]:
         columns = ", ".join(f'"{column}"' for column in table.columns)
-        return self._engine.rows(_EVERY.format(columns=columns, table=f'"{table.name}"'))
+        given = {} if project is None or _PROJECT not in table.columns else {"project": project}
+        sql = _OF_PROJECT if given else _EVERY
+        return self._engine.rows(sql.format(columns=columns, table=f'"{table.name}"'), given)
 
-    def _replace(self, table: _Table, row: Row, new: list[Value]) -> None:
+    def _remove(self, table: _Table, row: Row) -> int:
+        keys = " and ".join(f'"{table.columns[place]}" = :old{place}' for place in table.key)
+        named = {f"old{place}": row[place] for place in table.key}
+        return self._engine.execute(_REMOVE.format(table=f'"{table.name}"', key=keys), named)
+
+    def _replace(self, table: _Table, row: Row, new: list[Value]) -> int:
         if _CHECKSUM in table.columns:
             at = table.columns.index(_CHECKSUM)
             counted = [place for place, column in enumerate(table.columns) if column not in (_NUMBER, _CHECKSUM)]
             if checksum([row[place] for place in counted]) != row[at]:
-                return
+                return 0
             new[at] = checksum([new[place] for place in counted])
         changed = {f"new{place}": value for place, value in enumerate(new) if value != row[place]}
         named = {f"old{place}": row[place] for place in table.key}
         sets = ", ".join(f'"{table.columns[int(name[3:])]}" = :{name}' for name in changed)
         keys = " and ".join(f'"{table.columns[place]}" = :old{place}' for place in table.key)
-        self._engine.execute(_CHANGE.format(table=f'"{table.name}"', set=sets, key=keys), {**changed, **named})
+        return self._engine.execute(_CHANGE.format(table=f'"{table.name}"', set=sets, key=keys), {**changed, **named})
 
 
 def _texts(table: _Table, row: Row) -> Iterator[HeldText]:

@@ -1,0 +1,249 @@
+"""What was erased, known by keyed digests only: runs of words, sessions, users, projects, or everything.
+
+Whoever holds these marks can recognise in an older copy what must not come back, and cannot read it from them. Words
+count, not their spelling: case, width and the signs between them do not matter. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.core.digest import blake2b
+from recollect.core.text import is_unspaced, split_runs
+
+ERASED = "[erased]"
+EVERYTHING = "everything"
+_RUN_WORDS = 12  # words of a long text by which it is recognised
+_TELLING = 12  # characters: a shorter text is only recognised when it is all there is
+_LETTERS = re.compile(r"[^\W_]+")
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text as they are compared; of scripts without spaces, each character."""
+    folded = text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    found = _LETTERS.findall(folded)
+    return found if folded.isascii() else [word for one in found for word in _pieces(one)]
+
+
+def _pieces(word: str) -> Iterator[str]:
+    if not is_unspaced(word):
+        yield word
+        return
+    for piece in split_runs(word):
+        yield from piece if is_unspaced(piece) else (piece,)
+
+
+@dataclass(slots=True)
+class ErasureMarks:
+    """What to erase, by digests under `key`: the name of the store's copy, which its backups share."""
+
+    key: str
+    runs: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))  # by number of words
+    wholes: set[str] = field(default_factory=set)  # short texts, recognised when they are all there is
+    sessions: set[str] = field(default_factory=set)
+    users: set[str] = field(default_factory=set)
+    projects: set[str] = field(default_factory=set)
+    everything: bool = False
+    _known: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.everything or self.has_words or self.sessions or self.users or self.projects)
+
+    @property
+    def has_words(self) -> bool:
+        return bool(self.wholes or any(self.runs.values()))
+
+    # --- what is marked -------------------------------------------------------------------------------------------
+
+    def add_name(self, name: str) -> None:
+        """A name, also written as one word."""
+        words = split_words(name)
+        if words:
+            self.runs[len(words)].add(self._digest("words", " ".join(words)))
+            self.runs[1].add(self._digest("words", "".join(words)))
+
+    def add_text(self, text: str) -> None:
+        """The words of a text, by how it begins."""
+        words = split_words(text)
+        if len(text.strip()) < _TELLING or not words:
+            self.wholes.add(self._digest("whole", " ".join(words) or text.strip()))
+        else:
+            some = words[:_RUN_WORDS]
+            self.runs[len(some)].add(self._digest("words", " ".join(some)))
+
+    def add_session(self, session: str) -> None:
+        self.sessions.add(self._digest("session", session))
+
+    def add_user(self, user: str) -> None:
+        self.users.add(self._digest("user", user))
+
+    def add_project(self, project: str) -> None:
+        self.projects.add(self._digest("project", project))
+
+    # --- what they say of something -------------------------------------------------------------------------------
+
+    def has_session(self, session: str | None) -> bool:
+        return session is not None and bool(self.sessions) and self._digest("session", session) in self.sessions
+
+    def has_user(self, user: str | None) -> bool:
+        return user is not None and bool(self.users) and self._digest("user", user) in self.users
+
+    def has_project(self, project: str) -> bool:
+        return self.everything or (bool(self.projects) and self._digest("project", project) in self.projects)
+
+    def hold(self, text: str) -> bool:
+        """Does a text hold one of the runs, or is it one of the short texts?"""
+        if not self.has_words:
+            return False
+        words = split_words(text)
+        if self.wholes and self._digest("whole", " ".join(words) or text.strip()) in self.wholes:
+            return True
+        for size, digests in self.runs.items():
+            for start in range(len(words) - size + 1 if digests else 0):
+                if self._digest("words", " ".join(words[start : start + size])) in digests:
+                    return True
+        return False
+
+    def hold_any(self, value: Any) -> bool:
+        """The same for any text in a value as JSON has them, names of fields included."""
+        if isinstance(value, str):
+            return self.hold(value)
+        if isinstance(value, dict):
+            return any(self.hold(str(key)) or self.hold_any(inner) for key, inner in value.items())
+        return isinstance(value, list | tuple) and any(map(self.hold_any, value))
+
+    def blank_value(self, value: Any) -> Any:
+        """A value without the texts that hold something; the very same one when none does."""
+        if isinstance(value, str):
+            return ERASED if self.hold(value) else value
+        if isinstance(value, dict):
+            new = {ERASED if self.hold(str(key)) else key: self.blank_value(inner) for key, inner in value.items()}
+            return value if new == value else new
+        if isinstance(value, list | tuple):
+            items = [self.blank_value(inner) for inner in value]
+            return value if items == list(value) else items
+        return value
+
+    def _digest(self, sort: str, text: str) -> str:
+        known = self._known.get(f"{sort}\0{text}")
+        if known is None:
+            if len(self._known) > 200_000:
+                self._known.clear()
+            told = f"{sort}\0{text}".encode("utf-8", "surrogatepass")
+            known = blake2b(told, key=self.key.encode()[:64], digest_size=12).hexdigest()
+            self._known[f"{sort}\0{text}"] = known
+        return known
+
+    # --- as keys of tombstones ------------------------------------------------------------------------------------
+
+    def as_keys(self) -> list[str]:
+        """The marks as texts that can be kept."""
+        kept = [f"words-{size}-{digest}" for size, digests in self.runs.items() for digest in digests]
+        kept += [f"whole-{digest}" for digest in self.wholes]
+        kept += [f"session-{digest}" for digest in self.sessions]
+        kept += [f"user-{digest}" for digest in self.users]
+        kept += [f"project-{digest}" for digest in self.projects]
+        return sorted([*kept, *([EVERYTHING] if self.everything else [])])
+
+    def add_key(self, kept: str) -> None:
+        """Take a mark back from its text; one that nobody knows says nothing."""
+        sort, _, digest = kept.partition("-")
+        if kept == EVERYTHING:
+            self.everything = True
+        elif sort == "words":
+            size, _, digest = digest.partition("-")
+            if size.isdigit():
+                self.runs[int(size)].add(digest)
+        elif sort in ("whole", "session", "user", "project"):
+            {"whole": self.wholes, "session": self.sessions, "user": self.users, "project": self.projects}[sort].add(
+                digest
+            )
+
+
+def blank_text(text: str, marks: ErasureMarks, name: Callable[[str], str]) -> str:
+    """A stored text without what is marked: JSON leaf by leaf, anything else whole. `name` gives a text that must stay
+    different from others its new one."""
+    if text[:1] in ("{", "["):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = text
+        if not isinstance(value, str):
+            new = marks.blank_value(value)
+            return text if new is value else json.dumps(new, ensure_ascii=False, separators=(",", ":"))
+    return name(text) if marks.hold(text) else text
+
+
+def marks_from(key: str, kept: Iterable[str]) -> ErasureMarks:
+    """Marks as `as_keys` told them."""
+    marks = ErasureMarks(key)
+    for one in kept:
+        marks.add_key(one)
+    return marks
+
+
+# --- looking for bytes ------------------------------------------------------------------------------------------------
+
+_WINDOW = 8  # bytes; a text of twice as many, less one, holds a whole window at any alignment
+_LEAST = 4  # bytes: shorter ones stand in any file by chance
+
+
+class BytePattern:
+    """Some texts as bytes in every way they may be written, and whether blocks of bytes hold one. Many are looked for
+    at once: every aligned window of a block is compared with all windows of the texts."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._of: dict[bytes, str] = {}
+        for text in texts:
+            for spelling in dict.fromkeys((text, text.lower(), text.casefold(), text.upper())):
+                for encoded in _encodings(spelling):
+                    if len(text.encode("utf-8", "surrogatepass")) >= _LEAST:
+                        self._of.setdefault(encoded, text)
+        self._short = [one for one in self._of if len(one) < 2 * _WINDOW - 1]
+        self._long: dict[int, list[bytes]] = defaultdict(list)
+        for one in self._of:
+            for start in range(len(one) - _WINDOW + 1 if one not in self._short else 0):
+                self._long[int.from_bytes(one[start : start + _WINDOW], sys.byteorder)].append(one)
+        self._windows = frozenset(self._long)
+        self.longest = max(map(len, self._of), default=0)
+        self.skipped = tuple(text for text in texts if len(text.encode("utf-8", "surrogatepass")) < _LEAST)
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    def find(self, blocks: Iterable[bytes]) -> dict[str, int]:
+        """How often each text stands in bytes that come block by block; those that do not are left out. A text that
+        lies across two blocks is found, one that stands in the overlap of both counts once or twice."""
+        found: dict[str, int] = defaultdict(int)
+        rest = b""
+        for block in blocks:
+            self._count(rest + block, found)
+            rest = block[-self.longest :] if self.longest else b""
+        return dict(found)
+
+    def _count(self, data: bytes, found: dict[str, int]) -> None:
+        for one in self._short:
+            if times := data.count(one):
+                found[self._of[one]] += times
+        if self._windows:
+            whole = len(data) // _WINDOW * _WINDOW
+            windows = self._windows.intersection(memoryview(data)[:whole].cast("Q"))
+            for one in {one for window in windows for one in self._long[window]}:
+                if times := data.count(one):
+                    found[self._of[one]] += times
+
+
+def _encodings(text: str) -> Iterator[bytes]:
+    """A text as UTF-8, UTF-16 of both orders, and escaped as JSON does it with and without plain letters."""
+    yield text.encode("utf-8", "surrogatepass")
+    yield text.encode("utf-16-le", "surrogatepass")
+    yield text.encode("utf-16-be", "surrogatepass")
+    yield json.dumps(text)[1:-1].encode()
+    yield json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
