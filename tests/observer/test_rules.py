@@ -142,6 +142,9 @@ def test_what_is_written_by_hand_is_none(path: str) -> None:
         ("api/schema.py", "web/types.ts", False),
         (".claude-plugin/plugin.json", ".cursor-plugin/plugin.json", False),
         ("cmd/fetch.go", "cmd/push.go", False),
+        ("src/remediation/engine.ts", "src/types/remediation.ts", True),
+        ("src/api/user.ts", "src/types/user.d.ts", True),
+        ("src/remediation/engine.ts", "web/types/report.ts", False),
     ],
 )
 def test_names_that_say_themselves_that_files_belong_together(one: str, other: str, said: bool) -> None:

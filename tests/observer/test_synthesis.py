@@ -87,11 +87,18 @@ def test_a_stage_is_reached_once_and_the_highest_of_several_counts(
 
 def test_the_usual_files_of_a_module_are_known_where_other_work_does_without(memory: Recollect) -> None:
     room = put(memory, *elsewhere(), *(in_api(number) for number in range(9)))
-    added = run(SynthesiseChore(room), room)
-    prefetch = next(one for one in added if one.kind == Kind.PREFETCH_PATTERN and "api" in one.modules[0])
+    (prefetch,) = run(SynthesiseChore(room), room)
+    assert prefetch.content == "Work in `api/` nearly always needs `core/schema.py`: read it first."
+    assert prefetch.kind == Kind.PREFETCH_PATTERN
     assert (prefetch.status, prefetch.source) == (Status.ACTIVE, Source.OBSERVER_INFERRED)
     assert prefetch.payload is not None
     assert prefetch.attributes["evidence"][0]["session"] == "s0"
+
+
+def test_a_file_that_the_sessions_change_is_not_one_to_read_first(memory: Recollect) -> None:
+    changed = [session(n, used("api/routes.py", edits=1), used("core/schema.py", edits=1)) for n in range(9)]
+    room = put(memory, *elsewhere(), *changed)
+    assert run(SynthesiseChore(room), room) == []
 
 
 def test_four_sessions_are_too_few(memory: Recollect) -> None:
@@ -146,7 +153,7 @@ def test_files_of_two_modules_that_follow_each_other_are_a_cause_found_once(memo
     room = put(memory, *elsewhere(), *(tied(number) for number in range(5)))
     (added,) = run(CausesChore(room), room)
     assert added.kind == Kind.CAUSAL_DEPENDENCY
-    assert added.content.startswith(f"Work on `{A}` leads to `{B}`")
+    assert added.content.startswith(f"When you change `{A}`, check `{B}` too")
     assert set(added.provenance) >= {"s0", "s3"}
     assert run(CausesChore(room), room) == []
 
@@ -156,12 +163,15 @@ def test_files_of_two_modules_that_follow_each_other_are_a_cause_found_once(memo
     [
         [tied(0), tied(1)],
         [tied(0), tied(1, forward=False), tied(2), tied(3, forward=False)],
+        [session(n, used(A), used(B), pairs=(pair(A, B),)) for n in range(5)],
         [tied(0), tied(1), tied(2), *(session(n, used(A), used("web/other.ts")) for n in range(3, 9)),
          *(session(n, used(B)) for n in range(9, 15))],
     ],
-    ids=["too few sessions", "no direction", "mostly apart"],
+    ids=["too few sessions", "no direction", "read but not changed", "mostly apart"],
 )  # fmt: skip
-def test_a_pair_that_is_rare_undirected_or_loose_is_no_cause(memory: Recollect, sessions: list[Contribution]) -> None:
+def test_a_pair_that_is_rare_undirected_only_read_or_loose_is_no_cause(
+    memory: Recollect, sessions: list[Contribution]
+) -> None:
     room = put(memory, *elsewhere(), *sessions)
     assert run(CausesChore(room), room) == []
 

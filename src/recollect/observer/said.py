@@ -226,7 +226,7 @@ _HOSTS = (
     "<", "[Request interrupted", "[Image", "This session is being continued", "Operation stopped by hook", "Caveat: ",
     "API Error", "Stop hook feedback", "Implement the following plan:", "# Files mentioned by the user",
     "# Context from my IDE",
-    "The user wants to clarify", "\"# ", "# AGENTS.md",
+    "The user wants to clarify", "Complete assignment thoroughly:", "\"# ", "# AGENTS.md",
 )  # fmt: skip
 _GOES_ON = Lazy(
     r"^\W{0,3}(?:&&|use|run|it'?s|it is|they'?re|because|since|so\b|otherwise|instead|that'?s|that is|this (?:is"

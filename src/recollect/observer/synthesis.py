@@ -43,8 +43,8 @@ class ModuleSeen:
     module: str
     sessions: Sequence[SessionSeen]
     files: Mapping[str, Sequence[FileSeen]] = field(default_factory=dict)  # by session, of the whole project
-    pairs: Sequence[PairCount] = ()
     used: Mapping[str, int] = field(default_factory=dict)  # sessions by file, of the whole project
+    changed: Mapping[str, int] = field(default_factory=dict)  # of these, those that changed it
     project: Sequence[SessionSeen] = ()  # every session of the project, to tell what is special about these
 
     @property
@@ -60,7 +60,7 @@ def stage_of(sessions: int, done: Collection[str]) -> int | None:
 
 def synthesise(seen: ModuleSeen) -> list[Hunch]:
     """What the sessions of a module amount to, the strongest first."""
-    return sorted([*prefetch(seen), *coupling(seen)], key=lambda one: (-one.strength, one.signal, one.subject))
+    return sorted(prefetch(seen), key=lambda one: (-one.strength, one.signal, one.subject))
 
 
 def prefetch(seen: ModuleSeen) -> Iterator[Hunch]:
@@ -71,27 +71,12 @@ def prefetch(seen: ModuleSeen) -> Iterator[Hunch]:
     total = len(seen.sessions) + policy.DOUBT_OCCASIONS
     used = Counter(one.path for session in seen.sessions for one in seen.files.get(session.id, ()))
     share = {path: times / total for path, times in used.items()}
-    telling = find_telling(share, seen.module, used=seen.used, every=len(seen.project))
+    telling = find_telling(share, seen.module, used=seen.used, changed=seen.changed, every=len(seen.project))
     ranked = sorted(telling, key=lambda path: (-share[path], path))
     always = [path for path in ranked if share[path] > policy.ALWAYS_SHARE]
     often = [path for path in ranked if policy.OFTEN_SHARE < share[path] <= policy.ALWAYS_SHARE]
     if always:
         yield prefetch_hunch(seen.module, always, often, share, seen.evidence)
-
-
-def coupling(seen: ModuleSeen) -> Iterator[Hunch]:
-    """Two files of which the less used is rarely used without the other, where they live in different folders."""
-    for pair, weight in tied(seen.pairs, seen.used, every=len(seen.project)):
-        folders = module_of(pair.one), module_of(pair.other)
-        if seen.module not in folders or folders[0] == folders[1]:
-            continue
-        shared = [
-            session
-            for session in seen.sessions
-            if {pair.one, pair.other} <= {one.path for one in seen.files.get(session.id, ())}
-        ]
-        if days_of(shared) >= policy.DIFFERENT_DAYS:
-            yield couple(pair, weight, tuple(Evidence(session.id) for session in shared))
 
 
 def causes(pairs: Iterable[PairCount], used: Mapping[str, int], *, every: int) -> list[tuple[PairCount, float]]:
@@ -127,17 +112,13 @@ def _direction(pair: PairCount) -> float:
 
 
 def couple(pair: PairCount, weight: float, evidence: tuple[Evidence, ...]) -> Hunch:
-    """The hunch of a tied pair."""
+    """The hunch of a tied pair of which one leads to the other."""
     first, then = (pair.one, pair.other) if pair.led >= pair.followed else (pair.other, pair.one)
-    if _direction(pair) >= policy.DIRECTED_SHARE:
-        text = f"Work on {code(first)} leads to {code(then)}: look at both before the work is done."
-    else:
-        text = f"{code(pair.one)} and {code(pair.other)} are used together: look at both before the work is done."
     return Hunch(
         signal="co_access",
         subject=f"{pair.one} + {pair.other}",
         kind=Kind.CAUSAL_DEPENDENCY,
-        text=text,
+        text=f"When you change {code(first)}, check {code(then)} too: work on the first has led to changes of it.",
         evidence=evidence,
         files=(first, then),
         strength=weight,
@@ -198,7 +179,8 @@ class SynthesiseChore:
 
 @dataclass(frozen=True, slots=True)
 class CausesChore:
-    """Looks once a week at files of different modules that are used together in one order."""
+    """Looks once a week at files of different modules that are used in one order and changed together: what is only
+    read side by side calls for nothing."""
 
     context: ObserverContext
     name: str = "causes"
@@ -230,8 +212,9 @@ class CausesChore:
         for pair, weight in causes(observed.pairs(least=policy.SHARED_SESSIONS), used, every=len(every)):
             if f"{pair.one} + {pair.other}" in done:
                 continue
-            shared = [every[id] for id in observed.sharing(pair.one, pair.other)]
-            if days_of(shared) >= policy.DIFFERENT_DAYS:
+            changed = observed.changed_together({pair.one, pair.other}).get((pair.one, pair.other), ())
+            shared = [every[id] for id in changed]
+            if len(shared) >= policy.SHARED_SESSIONS and days_of(shared) >= policy.DIFFERENT_DAYS:
                 found.append(couple(pair, weight, tuple(Evidence(one.id) for one in shared)))
         return found
 
@@ -243,14 +226,13 @@ def module_seen(context: ObserverContext, module: str) -> ModuleSeen:
     within = frozenset(ids)
     every = observed.sessions()
     files = observed.files()
-    inside = [file.path for file in files if file.module == module]
     return ModuleSeen(
         module=module,
         sessions=[one for one in every if one.id in within],
         project=every,
         files=observed.files_of(ids),
-        pairs=observed.pairs(touching=inside, least=policy.SHARED_SESSIONS),
         used={file.path: file.sessions for file in files},
+        changed={file.path: file.edited for file in files},
     )
 
 

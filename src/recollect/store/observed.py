@@ -356,17 +356,6 @@ class Observed(Patterns):
             grouped[session].append(_FEATURES.value(tuple(row)))
         return [tuple(grouped[session]) for session in sessions]
 
-    _SHARING = """
-        select o.id from observed_pairs t join observed_sessions o on o.project = t.project and o.id = t.session
-         where t.project = :project and t.one = :one and t.other = :other order by coalesce(o.started, 0), o.id
-    """
-
-    def sharing(self, one: str, other: str) -> list[str]:
-        """The sessions that used two files close to each other, in the order they began."""
-        first, second = sorted((one, other))
-        asked = {"project": self._project, "one": first, "other": second}
-        return [row[0] for row in self._engine.rows(self._SHARING, asked)]
-
     # --- what became of it ------------------------------------------------------------------------------------------
 
     _PROMOTED = f"""

@@ -59,6 +59,17 @@ AGAINST = (
         -2,
         -1,
     ),
+    Cue(
+        "points at the talk",
+        Lazy(
+            r"^\W{0,3}(?:and |but |also )?(?:this|these|those) (?:is|are|also|includes?|will|should|was|has)\b"
+            r"(?! (?:an? |the |our )?(?:\w{2,12} )?(?:monorepo|repo|library|project|cli|service|package|app)\b)"
+            r"|\b(?:bullet|point|item|option|comment|question|finding) #?\d|\bthe (?:two|three|other"
+            r"|remaining) [a-z]{3,20}s\b"
+        ),
+        -3,
+        -3,
+    ),
     Cue("one place", Lazy(r"#\d|https?://|(?<!\w)@\w|:\d{1,5}\b|\bline \d"), -2, -1),
     Cue(
         "what a screen shows",
@@ -87,7 +98,7 @@ AGAINST = (
             r"|summari[sz]e|switch|take"
             r"|tell|test|try|update|verify|watch|work|do (?:an?|the|that|this|it|all|both|\d))\b"
         ),
-        -2,
+        -3,
         -3,
     ),
     Cue(
@@ -126,6 +137,6 @@ AGAINST = (
         -3,
     ),
     Cue("opens a list", Lazy(r":\W{0,2}$"), -3, -2),
-    Cue("hardly more words", Lazy(r"^\W{0,3}(?:[^\s]+\s+){3}[^\s]+\W{0,3}$"), -1, 0),
+    Cue("hardly more words", Lazy(r"^\W{0,3}(?:[^\s]+\s+){3}[^\s]+\W{0,3}$"), -2, 0),
     Cue("few words", Lazy(r"^\W{0,3}(?:[^\s]+\s+){0,2}[^\s]+\W{0,3}$"), -3, -2),
 )

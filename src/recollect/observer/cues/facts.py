@@ -123,12 +123,12 @@ FACTS = (
         1,
         2,
     ),
-    Cue("you have", Lazy(r"\byou (?:do )?have (?:\w{2,12} )?access\b|\byou can (?:just )?run `"), 0, 3),
+    Cue("you can run", Lazy(r"\byou can (?:just )?run `"), 0, 3),
     Cue(
         "wrong, and what is right",
         Lazy(r"\b(?:not (?:correct|true)|wrong|incorrect|redundant|outdated|obsolete)[,:;] (?=.{15})"),
         0,
-        2,
+        1,
     ),
     Cue(
         "no need for",

@@ -188,7 +188,7 @@ PRACTICES = (
     Cue(
         "it is so here",
         Lazy(
-            r"\b(?:is|are) (?:the |our )?[a-z -]{3,30} (?:here|in this (?:repo|project|codebase))\b"
+            r"\b(?:is|are) (?:the|our) [a-z -]{3,30} (?:here|in this (?:repo|project|codebase))\b"
             r"|\bsource of truth\b|\bthis (?:is an? (?:mono)?repo|repo has|project (?:has|uses|is)|package (?:has"
             r"|uses))"
         ),

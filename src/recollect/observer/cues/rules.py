@@ -98,7 +98,7 @@ RULES = (
         "do not",
         Lazy(
             CLAUSE
-            + r"(?:do not|don'?t|let'?s not|avoid|refrain from|stop(?= [a-z]{2,20}ing\b)) (?:ever |just |please )?"
+            + r"(?:do not|don'?t|avoid|refrain from|stop(?= [a-z]{2,20}ing\b)) (?:ever |just |please )?"
             + NO_ORDER
             + OBJECT
             + r"[a-z]{2,20}(?! (?:it|this|that|them|yet)\b),? [`\w]"

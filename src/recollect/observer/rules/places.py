@@ -29,6 +29,7 @@ _LEDGER = Lazy(
 _TESTING = Lazy(r"(?:[._-](?:test|tests|spec|e2e)\b)|(?:\btest_)|(?:(?:^|/)(?:tests?|__tests__|spec|e2e)/)")
 _TEST_WORDS = frozenset({"test", "tests", "spec", "e2e"})
 _PARTS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_TYPES = Lazy(r"(?:^|/)(?:types?|typings|interfaces?)(?:/|\.\w{1,4}$)|\.d\.ts$")
 _INDEX = frozenset({"index", "mod", "__init__", "main", "lib", "types", "exports"})
 
 
@@ -51,17 +52,27 @@ def folder(path: str) -> str:
 
 
 def goes_without_saying(one: str, other: str) -> bool:
-    """Do their names say that the two belong together? A file and its test, a test beside it, two tests; in one folder,
-    names that begin with the same word, and the folder's index."""
+    """Do their names say that the two belong together? A file and its test, a test beside it, two tests; code and the
+    types of its folder; in one folder, names that begin with the same word, and the folder's index."""
     tests = names_a_test(one) + names_a_test(other)
     mine, theirs = _words(one), _words(other)
     if tests == 2:
         return True
     if tests == 1 and (mine[: len(theirs)] == theirs or theirs[: len(mine)] == mine):
         return True
+    if _types_the_other(one, other) or _types_the_other(other, one):
+        return True
     if folder(one) != folder(other):
         return False
     return tests == 1 or mine[:1] == theirs[:1] or not _INDEX.isdisjoint((*mine[:1], *theirs[:1]))
+
+
+def _types_the_other(types: str, user: str) -> bool:
+    """Is the first the file of types for the second's folder, or for a file of its name?"""
+    if not _TYPES.search(types):
+        return False
+    named = types.rsplit("/", 1)[-1].lstrip(".").split(".", 1)[0]
+    return named in folder(user).split("/") or named == user.rsplit("/", 1)[-1].split(".", 1)[0]
 
 
 def _words(path: str) -> list[str]:

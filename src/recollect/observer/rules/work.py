@@ -143,8 +143,10 @@ def prefetched(seen: Contribution, past: History) -> Iterator[Hunch]:
         if len(set(past.days(ids).values())) < policy.DIFFERENT_DAYS:
             continue
         share = past.used_in(ids, share=policy.OFTEN_SHARE)
-        used = {path: count.sessions for path, count in past.counts(share).items()}
-        telling = find_telling(share, module, used=used, every=past.every_session())
+        counts = past.counts(share)
+        used = {path: count.sessions for path, count in counts.items()}
+        changed = {path: count.edited for path, count in counts.items()}
+        telling = find_telling(share, module, used=used, changed=changed, every=past.every_session())
         ranked = sorted(telling, key=lambda path: (-share[path], path))
         always = [path for path in ranked if share[path] > policy.ALWAYS_SHARE]
         often = [path for path in ranked if share[path] <= policy.ALWAYS_SHARE]
@@ -152,9 +154,11 @@ def prefetched(seen: Contribution, past: History) -> Iterator[Hunch]:
             yield prefetch_hunch(module, always, often, share, tuple(past.evidence(id) for id in ids))
 
 
-def find_telling(share: Mapping[str, float], module: str, *, used: Mapping[str, int], every: int) -> list[str]:
-    """Of the files that a folder's work uses, those of elsewhere that other work uses far less; `used` is in how many
-    of `every` session each was."""
+def find_telling(
+    share: Mapping[str, float], module: str, *, used: Mapping[str, int], changed: Mapping[str, int], every: int
+) -> list[str]:
+    """Of the files that a folder's work uses, those of elsewhere that other work uses far less and that are read rather
+    than changed; `used` is in how many of `every` session each was, `changed` in how many of these it was changed."""
     return [
         path
         for path, held in share.items()
@@ -162,6 +166,7 @@ def find_telling(share: Mapping[str, float], module: str, *, used: Mapping[str, 
         and not is_ledger(path)
         and not is_passing_place(path)
         and not names_a_test(path)
+        and 2 * changed.get(path, 0) < used.get(path, 0)
         and held * every / max(1, used.get(path, 0)) >= policy.CHANCE_RATIO
     ]
 
