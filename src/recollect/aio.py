@@ -228,6 +228,7 @@ class AsyncObserver(Twin[Observer]):
     ui = on_thread(Observer.ui)
     chores = on_thread(Observer.chores)
     statistics = on_thread(Observer.statistics)
+    session = on_thread(Observer.session)
     sessions = on_thread(Observer.sessions)
     waiting = on_thread(Observer.waiting)
 
@@ -281,6 +282,8 @@ class AsyncMaintenance(Twin[Maintenance]):
     try_writing = on_thread(Maintenance.try_writing)
     status = on_thread(Maintenance.status)
     runs = on_thread(Maintenance.runs)
+    schedule = on_thread(Maintenance.schedule)
+    backups = on_thread(Maintenance.backups)
 
 
 class AsyncOverview(Twin[Overview]):
@@ -316,6 +319,7 @@ class AsyncRecollect(Twin[Recollect]):
     relate = on_thread(Recollect.relate)
     recall = on_thread(Recollect.recall)
     brief = on_thread(Recollect.brief)
+    ask = on_thread(Recollect.ask)
     get = on_thread(Recollect.get)
     list = on_thread(Recollect.list)
     count = on_thread(Recollect.count)

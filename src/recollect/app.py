@@ -35,6 +35,7 @@ from recollect.store.pair import StorePair
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
+    from recollect.agent.answer import Answerer, CitedAnswer
     from recollect.agent.chat import Chats
     from recollect.agent.context import AgentContext
     from recollect.agent.ingest import InjectionIngest, ToldMemory, Trust
@@ -83,6 +84,7 @@ class Rooms(Protocol):
     def review(self) -> Review: ...
     def injections(self) -> InjectionIngest: ...
     def agent_context(self, observer: Observer) -> AgentContext: ...
+    def answerer(self) -> Answerer: ...
     def chats(self) -> Chats: ...
     def chores(self, observer: Observer) -> Sequence[Chore]: ...
 
@@ -446,6 +448,21 @@ class Recollect:
         )
         briefing = self.reader.recall(query, budget=allowed, track=track)
         return replace(briefing, text=fence(briefing.hits, nonce=os.urandom(8).hex()))
+
+    def ask(
+        self,
+        text: str,
+        *,
+        k: int = DEFAULT_K,
+        filter: Filter | None = None,
+        user: str | None = None,
+        write: bool = True,
+        track: bool = True,
+    ) -> CitedAnswer:
+        """What is remembered about a question and, where a language model is configured, a written answer to it: each
+        sentence names the memories it rests on. `write=False` asks no model."""
+        query = Query(text=text, k=max(0, k), filter=(filter or Filter()).for_user(user))
+        return self._rooms.answerer().answer(query, write=write, track=track)
 
     def get(self, id: str) -> Memory:
         """The memory with this id; its last letters suffice."""

@@ -34,6 +34,7 @@ from recollect.store.sqlite.place import was_made_here
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
+    from recollect.agent.answer import Answerer
     from recollect.agent.chat import Chats
     from recollect.agent.context import AgentContext
     from recollect.agent.ingest import InjectionIngest
@@ -259,6 +260,11 @@ class WiredRooms:
             root=self._root,
             observer=observer,
         )
+
+    def answerer(self) -> Answerer:
+        from recollect.agent.answer import Answerer
+
+        return Answerer(self._reader, self._model_for("ask"))
 
     def chats(self) -> Chats:
         """Conversations with any provider and any model that can be named."""

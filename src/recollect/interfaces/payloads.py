@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,29 +13,36 @@ from recollect.core import forms
 from recollect.core.errors import RecollectError
 from recollect.core.fields import SHOWN
 from recollect.core.forms import spell
-from recollect.core.query import Briefing, Hit
+from recollect.core.query import Briefing, Hit, Query
 from recollect.core.records import Memory
 
 if TYPE_CHECKING:
+    from recollect.agent.answer import CitedAnswer
+    from recollect.agent.ingest import ToldMemory, Trust
     from recollect.app import Recollect
     from recollect.code.impact import Impact
     from recollect.code.modules import ModuleMap
-    from recollect.core.conversations import Turn
+    from recollect.core.conversations import Session, Turn
     from recollect.core.documents import Document
     from recollect.core.drafts import Receipt
+    from recollect.core.entities import Entity
     from recollect.core.links import Account, Link
     from recollect.core.log import Entry
+    from recollect.core.observed import ObservedTally, SessionSeen
     from recollect.core.review import Decided, ReviewEvidence, ReviewGroup, ReviewItem, ReviewPage
     from recollect.documents.check import Checked, Conflict, Side
     from recollect.documents.search import Found
+    from recollect.embed.packs import Pack
+    from recollect.observer.api import Observer
     from recollect.observer.replay import Replayed
     from recollect.remember.forget import Forgotten
     from recollect.remember.subject import Subject
     from recollect.remember.undo import Undone
     from recollect.tend.erasure_report import ErasureReport
-    from recollect.tend.maintenance import CheckReport
+    from recollect.tend.maintenance import CheckReport, ScheduledJob
     from recollect.tend.overview import Activity, DayCount, Facets, Health
     from recollect.tend.put_back import Restored
+    from recollect.tend.runner import Tended
 
 Json = dict[str, Any]
 
@@ -190,6 +198,25 @@ def _iso(at: datetime | None) -> str | None:
     return None if at is None else forms.iso(at)
 
 
+def found_json(hit: Hit, question: str) -> Json:
+    """A hit with where the words of the question stand in it."""
+    from recollect.recall.highlight import find_highlights
+    from recollect.recall.question import read
+
+    words = read(Query(question)).words
+    return {**hit_json(hit), "highlights": [list(span) for span in find_highlights(words, hit.memory.content)]}
+
+
+def answer_json(answer: CitedAnswer) -> Json:
+    return {
+        "question": answer.question,
+        "model": answer.model,
+        "sentences": [{"text": one.text, "memories": list(one.memories)} for one in answer.sentences],
+        "hits": [found_json(hit, answer.question) for hit in answer.hits],
+        "notes": list(answer.notes),
+    }
+
+
 def undone_json(undone: Undone) -> Json:
     return {"act": undone.act, "actions": list(undone.actions), "memories": list(undone.memories)}
 
@@ -311,7 +338,7 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
             "providers": dict(status.turn_providers),
             "latest": [turn_json(turn) for turn in status.turns[::-1]],
         },
-        "observer": _observed(memory),
+        "observer": _seen_figures(memory.observer.statistics()),
         "review": {"waiting": memory.review.count(), "questions": memory.review.questions()},
         "latest": [
             {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": _iso(one.last_at)}
@@ -369,9 +396,8 @@ def turn_json(turn: Turn) -> Json:
     }
 
 
-def _observed(memory: Recollect) -> Json:
+def _seen_figures(seen: ObservedTally) -> Json:
     """How much was observed, and how often watching took too long."""
-    seen = memory.observer.statistics()
     return {
         "sessions": seen.sessions,
         "calls": seen.calls,
@@ -561,3 +587,200 @@ def matches_json(found: Found) -> Json:
         ],
         "notes": list(found.notes),
     }
+
+
+# --- sessions, people, jobs, models ----------------------------------------------------------------------------------
+
+
+def told_json(told: ToldMemory) -> Json:
+    return {
+        "id": told.id,
+        "at": _iso(told.at),
+        "moment": told.moment,
+        "session": told.session,
+        "host": told.host,
+        "status": told.status,
+        "content": told.content,
+    }
+
+
+def session_json(session: Session) -> Json:
+    return {
+        "id": session.id,
+        "state": session.state,
+        "episodes": session.episodes,
+        "seen_at": _iso(session.seen_at),
+        "last_at": _iso(session.last_at),
+        "consolidated_at": _iso(session.consolidated_at),
+    }
+
+
+def seen_session_json(session: SessionSeen) -> Json:
+    """An observed session in figures."""
+    return {
+        "id": session.id,
+        "host": session.host,
+        "kind": session.kind,
+        "outcome": session.outcome,
+        "started": None if session.started is None else _iso(datetime.fromtimestamp(session.started, UTC)),
+        "ended": None if session.ended is None else _iso(datetime.fromtimestamp(session.ended, UTC)),
+        "prompt": session.prompt,
+        "steps": session.steps,
+        "calls": session.calls,
+        "errors": session.errors,
+        "tokens": session.tokens,
+        "taint": session.taint,
+        "branch": session.branch,
+    }
+
+
+def known_entity_json(entity: Entity) -> Json:
+    return {
+        "id": entity.id,
+        "name": entity.name,
+        "type": str(entity.type),
+        "aliases": list(entity.aliases),
+        "summary": entity.summary,
+        "mentions": entity.mentions,
+    }
+
+
+def trust_json(trust: Trust) -> Json:
+    record = trust.record
+    return {
+        "level": trust.level,
+        "threshold": trust.threshold,
+        "offered": trust.offered,
+        "sessions": record.sessions,
+        "reviewed": record.reviewed,
+        "confirmed": record.confirmed,
+        "used": record.used,
+        "corrected": record.corrected,
+        "flagged": record.flagged,
+    }
+
+
+def job_json(scheduled: ScheduledJob) -> Json:
+    job = scheduled.job
+    return {
+        "name": job.name,
+        "outcome": job.outcome,
+        "note": job.note,
+        "failures": job.failures,
+        "ran_at": _iso(job.ran_at),
+        "failed_at": _iso(job.failed_at),
+        "held_by": job.holder,
+        "next_at": _iso(scheduled.next_at),
+        "always": scheduled.always,
+    }
+
+
+def pack_json(pack: Pack, folder: Path, state: str) -> Json:
+    return {
+        "name": pack.name,
+        "state": state,
+        "model": pack.model,
+        "dims": pack.dims,
+        "bytes": pack.size,
+        "licence": pack.licence,
+        "path": str(folder / pack.name),
+    }
+
+
+def observer_json(observer: Observer, *, limit: int) -> Json:
+    """How much was observed, and the latest sessions, newest first."""
+    return {
+        **_seen_figures(observer.statistics()),
+        "latest": [seen_session_json(session) for session in observer.sessions()[::-1][:limit]],
+    }
+
+
+def tended_json(done: Tended) -> Json:
+    return {
+        "reports": [
+            {
+                "job": one.chore,
+                "done": one.done,
+                "waiting": one.waiting,
+                "failed": one.failed,
+                "notes": list(one.notes),
+            }
+            for one in done.reports
+        ],
+        "plans": [
+            {
+                "job": one.chore,
+                "total": one.total,
+                "note": one.note,
+                "steps": [{"what": step.what, "why": step.why} for step in one.steps],
+            }
+            for one in done.plans
+        ],
+        "skipped": list(done.skipped),
+    }
+
+
+def models_json(memory: Recollect) -> Json:
+    """Which models answer here, and the packs there are."""
+    from recollect.config import load_settings
+    from recollect.embed.packs import PACKS, is_installed, models_folder
+    from recollect.files.project import user_store_path
+
+    settings = load_settings(None if memory.path is None else memory.path.parent).settings
+    facts, folder = memory.maintenance.facts(), models_folder(user_store_path().parent)
+    return {
+        "embedder": _without_secret(settings.embedder),
+        "vectors": facts.model,
+        "waiting": facts.unembedded,
+        "reranker": _without_secret(settings.reranker),
+        "model": _without_secret(settings.model),
+        "tokens_today": memory.maintenance.status(limit=0).tokens_today,
+        "tokens_per_day": settings.tokens_per_day,
+        "packs": [
+            pack_json(pack, folder, "installed" if is_installed(pack, folder) else "missing") for pack in PACKS.values()
+        ],
+    }
+
+
+def settings_json(memory: Recollect) -> Json:
+    """The settings that hold, without the secrets an address may carry; and the level of trust."""
+    from recollect.config import Settings, load_settings
+
+    loaded = load_settings(None if memory.path is None else memory.path.parent)
+    defaults = Settings()
+    return {
+        "settings": [
+            {
+                "name": field.name,
+                "value": _without_secret(getattr(loaded.settings, field.name)),
+                "default": getattr(defaults, field.name),
+            }
+            for field in fields(Settings)
+        ],
+        "notice": loaded.notice,
+        "trust": trust_json(memory.trust()),
+    }
+
+
+def stores_json(project: Recollect, personal: Path) -> Json:
+    """The project's store and the person's own."""
+    facts = project.maintenance.facts()
+    own = {
+        "name": "project",
+        "project": project.project,
+        "path": None if project.path is None else str(project.path),
+        "exists": True,
+        "foreign": project.is_foreign,
+        "read_only": project.reader.read_only,
+        "memories": dict(facts.memories),
+        "bytes": facts.bytes,
+        "notices": list(project.notices),
+        "backups": [{"path": str(one.path), "memories": one.memories} for one in project.maintenance.backups()],
+    }
+    return {"stores": [own, {"name": "personal", "path": str(personal), "exists": personal.exists()}]}
+
+
+def _without_secret(value: Any) -> Any:
+    from recollect.privacy.values import redact_value
+
+    return redact_value(value)

@@ -372,3 +372,366 @@ class ActivityShape(TypedDict):
     sources: list[DayShape]
     acts: list[DayShape]
     told: list[DayShape]
+
+
+class CitedSentenceShape(TypedDict):
+    text: str
+    memories: list[str]
+
+
+@with_config(_OPEN)
+class AnswerShape(TypedDict):
+    """What is remembered about a question; `sentences` where a language model wrote an answer, each with what it rests
+    on."""
+
+    question: str
+    model: str | None
+    sentences: list[CitedSentenceShape]
+    hits: list[FoundMemory]
+    notes: list[str]
+
+
+@with_config(_OPEN)
+class ReviewItemShape(TypedDict):
+    """A memory that waits for a person. `revisions` goes back with a decision, so that it holds for these words."""
+
+    id: str
+    question: Literal["contradiction", "dispute", "stale", "candidate", "tainted"]
+    subject: str
+    memory: WholeMemory
+    rivals: list[WholeMemory]
+    revisions: dict[str, int]
+    sessions: list[str]
+    steps: int
+    saves_tokens: int
+    tainted: bool
+    spoken: bool
+    in_others_words: bool
+
+
+@with_config(_OPEN)
+class ReviewPageShape(TypedDict):
+    items: list[ReviewItemShape]
+    total: int
+    cursor: str | None
+    damaged: list[str]
+
+
+class ReviewGroupShape(TypedDict):
+    by: str
+    name: str
+    count: int
+
+
+class ReviewGroupsShape(TypedDict):
+    groups: list[ReviewGroupShape]
+
+
+@with_config(_OPEN)
+class SightingShape(TypedDict):
+    session: NotRequired[str]
+    host: NotRequired[str]
+    at: NotRequired[datetime]
+    steps: NotRequired[list[int]]
+    prompt: NotRequired[str]
+    taint: NotRequired[str]
+
+
+@with_config(_OPEN)
+class ReviewEvidenceShape(TypedDict):
+    """What speaks for and against an item, both sides of a contradiction included."""
+
+    item: ReviewItemShape
+    times: int
+    sightings: list[SightingShape]
+    sources: list[WholeMemory]
+    history: list[EntryShape]
+    rival_histories: dict[str, list[EntryShape]]
+
+
+@with_config(_OPEN)
+class DecidedShape(TypedDict):
+    decision: str
+    memory: WholeMemory
+    settled: list[WholeMemory]
+    waiting: int
+
+
+@with_config(_OPEN)
+class SessionShape(TypedDict):
+    """A conversation: when, how much was said, how far its facts were drawn."""
+
+    id: str
+    state: Literal["open", "queued", "consolidated"]
+    episodes: int
+    seen_at: datetime
+    last_at: datetime
+    consolidated_at: datetime | None
+
+
+class SessionsShape(TypedDict):
+    sessions: list[SessionShape]
+
+
+class MemoriesShape(TypedDict):
+    memories: list[WholeMemory]
+
+
+@with_config(_OPEN)
+class EntityShape(TypedDict):
+    id: str
+    name: str
+    type: str
+    aliases: list[str]
+    summary: str
+    mentions: int
+
+
+class EntitiesShape(TypedDict):
+    entities: list[EntityShape]
+
+
+@with_config(_OPEN)
+class ProfileShape(TypedDict):
+    """All that is known of one entity."""
+
+    entity: EntityShape
+    merged: list[EntityShape]
+    memories: list[WholeMemory]
+
+
+@with_config(_OPEN)
+class ToldShape(TypedDict):
+    """A memory that an agent was told unasked: when, where, and what became of it."""
+
+    id: str
+    at: datetime
+    moment: str
+    session: str
+    host: str
+    status: str
+    content: str
+
+
+class ToldListShape(TypedDict):
+    told: list[ToldShape]
+
+
+@with_config(_OPEN)
+class SeenSessionShape(TypedDict):
+    """An observed session of an agent, in figures."""
+
+    id: str
+    host: str
+    kind: str
+    outcome: str
+    started: datetime | None
+    ended: datetime | None
+    prompt: str
+    steps: int
+    calls: int
+    errors: int
+    tokens: int
+    taint: str
+    branch: str
+
+
+@with_config(_OPEN)
+class ObserverShape(TypedDict):
+    """How much was observed, and the latest sessions."""
+
+    sessions: int
+    calls: int
+    errors: int
+    events: int
+    slow_events: int
+    tainted_sessions: int
+    promoted: int
+    last: datetime | None
+    latest: list[SeenSessionShape]
+
+
+@with_config(_OPEN)
+class SessionStoryShape(TypedDict):
+    """One observed session: what it did, what it was told and when, what was learnt from it."""
+
+    session: SeenSessionShape
+    told: list[ToldShape]
+    learned: list[WholeMemory]
+
+
+@with_config(_OPEN)
+class JobShape(TypedDict):
+    name: str
+    outcome: str | None
+    note: str
+    failures: int
+    ran_at: datetime | None
+    failed_at: datetime | None
+    held_by: str | None
+    next_at: datetime
+    always: bool
+
+
+class JobsShape(TypedDict):
+    jobs: list[JobShape]
+
+
+class JobReportShape(TypedDict):
+    job: str
+    done: int
+    waiting: int
+    failed: bool
+    notes: list[str]
+
+
+class JobPlanShape(TypedDict):
+    job: str
+    total: int
+    note: str
+    steps: list[dict[str, str]]
+
+
+class TendedShape(TypedDict):
+    """What a run did, or with `dry_run` what it would do."""
+
+    reports: list[JobReportShape]
+    plans: list[JobPlanShape]
+    skipped: list[str]
+
+
+@with_config(_OPEN)
+class PackShape(TypedDict):
+    name: str
+    state: str
+    model: str
+    dims: int
+    bytes: int
+    licence: str
+    path: str
+
+
+@with_config(_OPEN)
+class ModelsShape(TypedDict):
+    """Which models answer here, and the packs there are."""
+
+    embedder: str
+    vectors: str | None
+    waiting: int
+    reranker: str
+    model: str
+    tokens_today: int
+    tokens_per_day: int
+    packs: list[PackShape]
+
+
+@with_config(_OPEN)
+class TrustShape(TypedDict):
+    """How much agents are told unasked, and what people did with what they were shown since."""
+
+    level: Literal["cautious", "standard", "confident", "autonomous"]
+    threshold: float
+    offered: str | None
+    sessions: int
+    reviewed: int
+    confirmed: int
+    used: int
+    corrected: int
+    flagged: int
+
+
+class SettingShape(TypedDict):
+    name: str
+    value: Any
+    default: Any
+
+
+class SettingsShape(TypedDict):
+    """The settings that hold, and what was ignored."""
+
+    settings: list[SettingShape]
+    notice: str
+    trust: TrustShape
+
+
+@with_config(_OPEN)
+class StoreShape(TypedDict):
+    name: Literal["project", "personal"]
+    project: NotRequired[str]
+    path: str | None
+    exists: bool
+    foreign: NotRequired[bool]
+    read_only: NotRequired[bool]
+    memories: NotRequired[dict[str, int]]
+    bytes: NotRequired[int]
+    notices: NotRequired[list[str]]
+    backups: NotRequired[list[dict[str, Any]]]
+
+
+class StoresShape(TypedDict):
+    stores: list[StoreShape]
+
+
+class StateShape(TypedDict):
+    """What a store is and holds now, in a few letters: adopting names it, so that nothing else is adopted."""
+
+    state: str
+    foreign: bool
+
+
+class AdoptedShape(TypedDict):
+    adopted: bool
+
+
+@with_config(_OPEN)
+class DocumentShape(TypedDict):
+    id: str
+    path: str
+    title: NotRequired[str]
+    label: NotRequired[str]
+    type: NotRequired[str]
+    confidence: float
+    created_at: datetime
+    updated_at: datetime
+    accessed_at: NotRequired[datetime]
+    access_count: NotRequired[int]
+    size: NotRequired[int]
+    passages: NotRequired[int]
+    confidence_now: NotRequired[float]
+
+
+class DocumentsShape(TypedDict):
+    documents: list[DocumentShape]
+
+
+class RelatedDocumentShape(TypedDict):
+    document: DocumentShape
+    count: int
+    last: datetime
+
+
+class RelatedDocumentsShape(TypedDict):
+    related: list[RelatedDocumentShape]
+
+
+@with_config(_OPEN)
+class ModuleShape(TypedDict):
+    path: str
+    files: int
+    symbols: int
+    layer: int
+    role: str
+    needs: list[dict[str, Any]]
+    needed_by: list[str]
+    entries: list[str]
+
+
+@with_config(_OPEN)
+class MapShape(TypedDict):
+    """The folders of the code, what they need, their layers, and where programs begin."""
+
+    files: int
+    nodes: int
+    edges: int
+    languages: dict[str, int]
+    modules: list[ModuleShape]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from recollect.core.drafts import Receipt
-from recollect.core.errors import UnknownChoice
+from recollect.core.errors import SessionNotFound, UnknownChoice
 from recollect.core.observed import ObservedTally, SessionSeen
 from recollect.core.ports import Chore
 from recollect.core.review import ReviewItem
@@ -182,6 +182,13 @@ class Observer:
     def statistics(self) -> ObservedTally:
         """How much was observed."""
         return self._context.observed.tally()
+
+    def session(self, id: str) -> SessionSeen:
+        """One observed session."""
+        found = self._context.observed.session(id)
+        if found is None:
+            raise SessionNotFound(id)
+        return found
 
     def sessions(self) -> list[SessionSeen]:
         """Every observed session, the one that began first leading."""

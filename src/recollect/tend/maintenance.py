@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 from recollect.core.errors import BackupNotFound, NotAStore, StoreAltered, StoreDamaged, StoreError, StoreMissing
 from recollect.models.budget import day_of
 from recollect.store.check import CheckReport, check
+from recollect.store.jobs import Job
 from recollect.store.open import open_store
 from recollect.store.sqlite.backup import Backup, list_backups, make_backup
 from recollect.store.sqlite.engine import sqlite_version
 from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
 from recollect.store.sqlite.swap import QUARANTINE, STAMP, STRANGE
+from recollect.tend.policy import SCHEDULE, USUAL, next_run
 
 if TYPE_CHECKING:
     from recollect.core.conversations import Turn
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from recollect.core.log import Entry
     from recollect.core.ports import Clock
     from recollect.remember.act import ActContext
-    from recollect.store.jobs import Job
     from recollect.store.spend import Cost
     from recollect.store.store import Store
     from recollect.tend.put_back import Restored
@@ -37,6 +38,7 @@ __all__ = [
     "CheckReport",
     "Maintenance",
     "RepairReport",
+    "ScheduledJob",
     "StoreFacts",
     "StoreStatus",
     "backups_beside",
@@ -64,6 +66,16 @@ class StoreFacts:
     model: str | None  # of the vectors that answer
     unembedded: int  # memories that wait for a vector
     erasing: bool = False  # an erasure was interrupted
+    bytes: int = 0  # of the file and its log
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledJob:
+    """What is known of a chore's runs, and when it runs next; `always` for one that follows whatever happens."""
+
+    job: Job
+    next_at: datetime
+    always: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +146,7 @@ class Maintenance:
             model=None if space is None else space.model,
             unembedded=0 if space is None else self._store.vectors.waiting(space),
             erasing=is_erasure_pending(self._store),
+            bytes=self._store.engine.size(),
         )
 
     def try_writing(self) -> bool:
@@ -162,6 +175,20 @@ class Maintenance:
             costs=store.spend.by_feature(*today),
             jobs=store.jobs.every(),
         )
+
+    def schedule(self) -> list[ScheduledJob]:
+        """Every chore that has an hour or ran once, with when it runs next."""
+        known = {job.name: job for job in self._store.jobs.every()}
+        names = [*SCHEDULE, *sorted(known.keys() - SCHEDULE.keys())]
+        return [self._scheduled(self._store.jobs.get(name) if name in known else Job(name)) for name in names]
+
+    def _scheduled(self, job: Job) -> ScheduledJob:
+        when = SCHEDULE.get(job.name, USUAL)
+        return ScheduledJob(job, next_run(when, last=job.ran_at, now=self._clock()), always=when.hour is None)
+
+    def backups(self) -> list[Backup]:
+        """The backups beside the store, newest first."""
+        return list_backups(self._store.engine.folder)
 
     def runs(self, *, job: str | None = None, limit: int = 20) -> list[Entry]:
         """What chores did by themselves, newest first; only those of `job` when it is named."""

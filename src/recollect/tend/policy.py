@@ -67,6 +67,14 @@ LEASE = timedelta(minutes=15)  # a chore is held; a process that died gives it b
 RETRY_AFTER = timedelta(minutes=10)  # a failed chore rests; doubles with each failure
 LONGEST_RETRY = timedelta(hours=6)
 
+
+def next_run(when: When, *, last: datetime | None, now: datetime, zone: tzinfo | None = None) -> datetime:
+    """When a chore runs next: now if it is due, else when its hour strikes again."""
+    if when.hour is None or is_due(when, last=last, now=now, zone=zone):
+        return now
+    return when.struck(now.astimezone(zone)) + timedelta(days=1 if when.weekday is None else 7)
+
+
 # --- decay and prune ---
 FADED = 0.05  # effective confidence below which a fact has expired
 HALF_LIVES = 3  # unused, after which anything else has expired

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from time import sleep
 from typing import Any
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 import recollect
 from recollect.app import Recollect
 from recollect.interfaces.http.access import AccessFile
 from recollect.interfaces.http.app import Application
+from recollect.interfaces.http.server import StoppableServer
 from recollect.interfaces.http.stores import ServedStores
 
 HOST = "127.0.0.1:7737"
@@ -39,9 +45,6 @@ class Served:
         answer = self.client.post("/v1/session", headers={"Authorization": f"Code {code}", "Origin": f"http://{HOST}"})
         assert answer.status_code == 204
         self.client.headers["Origin"] = f"http://{HOST}"
-
-
-Serve = Callable[[], Served]
 
 
 @pytest.fixture
@@ -70,3 +73,45 @@ def code_of(answer: Any) -> str:
     assert told["type"] == f"urn:recollect:error:{told['code']}"
     assert told["detail"]
     return str(told["code"])
+
+
+@dataclass
+class Live:
+    """The same behind a real socket."""
+
+    url: str
+    memory: Recollect
+    access: AccessFile
+    store: Path
+
+    def token(self, scope: str = "write", *, person: bool = False) -> dict[str, str]:
+        name = f"{scope} {len(self.access.tokens())}"
+        return {"Authorization": f"Bearer {self.access.make_token(name, scope=scope, is_persons=person)}"}
+
+
+@contextmanager
+def serving(store: Path, access: AccessFile, port: int = 0) -> Iterator[Live]:
+    """A server on a thread of this process, ended and closed when the block ends."""
+    memory = recollect.open(store, project="test", actor="anna", door="panel")
+    stores = ServedStores(memory, lambda: recollect.open(":memory:", door="panel"))
+    with socket.create_server(("127.0.0.1", port)) as listening:
+        host = f"127.0.0.1:{listening.getsockname()[1]}"
+        application = Application(stores, access, key="key", hosts=[host])
+        server = StoppableServer(uvicorn.Config(application.asgi(), log_level="error", lifespan="on"), application)
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            sleep(0.01)
+        try:
+            yield Live(f"http://{host}", memory, access, store)
+        finally:
+            server.should_exit = True
+            thread.join(30)
+            stores.close()
+        assert not thread.is_alive()
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    with serving(tmp_path / "memory.db", AccessFile(str(tmp_path / "access"))) as running:
+        yield running

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recollect.core.errors import EmptyContent, InvalidField, RecollectError, StoreError
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import SHOWN, Status
 from recollect.core.text import excerpt, printable
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, exit_code, given_text, open_from
-from recollect.interfaces.payloads import memory_json, turn_json
+from recollect.interfaces.payloads import known_entity_json, memory_json, turn_json
 
 if TYPE_CHECKING:
     from recollect.agent.chat import Chat
@@ -219,7 +219,7 @@ def run_entity(args: argparse.Namespace, console: Console) -> int:
 def _list_entities(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     entities = memory.sessions.entities(type=args.type, limit=max(0, args.limit))
     if console.json:
-        console.value([_entity_json(entity) for entity in entities])
+        console.value([known_entity_json(entity) for entity in entities])
         return FINE
     for entity in entities:
         console.line(f"{entity.mentions:>6}  {entity.type:<13} {entity.name}{_also(entity.aliases)}")
@@ -229,7 +229,7 @@ def _list_entities(memory: Recollect, args: argparse.Namespace, console: Console
 def _show_entity(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     known = memory.sessions.entity(args.names[0], type=args.type, limit=max(0, args.limit))
     if console.json:
-        value = {**_entity_json(known.entity), "merged": [_entity_json(one) for one in known.merged]}
+        value = {**known_entity_json(known.entity), "merged": [known_entity_json(one) for one in known.merged]}
         console.value({**value, "memories": [memory_json(memory) for memory in known.memories]})
         return FINE
     _show_headline(known.entity, console)
@@ -249,7 +249,7 @@ def _split_entity(memory: Recollect, args: argparse.Namespace, console: Console)
 
 def _show_changed(entity: Entity, console: Console) -> int:
     if console.json:
-        console.value(_entity_json(entity))
+        console.value(known_entity_json(entity))
     else:
         _show_headline(entity, console)
     return FINE
@@ -259,17 +259,6 @@ def _show_headline(entity: Entity, console: Console) -> None:
     console.line(f"{entity.name} ({entity.type}, {entity.mentions} mentions, {entity.id}){_also(entity.aliases)}")
     if entity.summary:
         console.lines(f"  {entity.summary}", margin=MARGIN)
-
-
-def _entity_json(entity: Entity) -> dict[str, Any]:
-    return {
-        "id": entity.id,
-        "name": entity.name,
-        "type": str(entity.type),
-        "aliases": list(entity.aliases),
-        "summary": entity.summary,
-        "mentions": entity.mentions,
-    }
 
 
 def _also(aliases: Sequence[str]) -> str:

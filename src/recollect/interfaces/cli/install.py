@@ -13,6 +13,7 @@ from recollect.embed.packs import DEFAULT_EMBEDDER, PACKS, RERANKERS, Pack, is_i
 from recollect.embed.port import INSTALL, PackCorrupt
 from recollect.files.project import user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console
+from recollect.interfaces.payloads import pack_json
 
 if TYPE_CHECKING:
     from recollect.agent.hosts.install import Installation
@@ -165,7 +166,7 @@ def _install_pack(pack: Pack, folder: Path, origin: str | None, console: Console
     finally:
         console.progress_done()
     if console.json:
-        console.value(_pack_json(pack, folder))
+        console.value(pack_json(pack, folder, _pack_state(pack, folder)))
     else:
         console.line(f"{pack.name} is installed and verified: {home}")
         console.line(f"{pack.model}, {_pack_use(pack)}, {pack.licence}")
@@ -188,7 +189,7 @@ def _show_path(pack: Pack | None, folder: Path, console: Console) -> int:
 
 
 def _list_packs(packs: list[Pack], folder: Path, console: Console) -> int:
-    facts = [_pack_json(pack, folder) for pack in packs]
+    facts = [pack_json(pack, folder, _pack_state(pack, folder)) for pack in packs]
     if console.json:
         console.value({"folder": str(folder), "packs": facts})
     else:
@@ -197,18 +198,6 @@ def _list_packs(packs: list[Pack], folder: Path, console: Console) -> int:
         if all(fact["state"] == "missing" for fact in facts):
             console.note(f"  → `{INSTALL}` fetches one.")
     return FOUND if any(fact["state"] == "damaged" for fact in facts) else FINE
-
-
-def _pack_json(pack: Pack, folder: Path) -> dict[str, object]:
-    return {
-        "name": pack.name,
-        "state": _pack_state(pack, folder),
-        "model": pack.model,
-        "dims": pack.dims,
-        "bytes": pack.size,
-        "licence": pack.licence,
-        "path": str(folder / pack.name),
-    }
 
 
 def _pack_state(pack: Pack, folder: Path) -> str:

@@ -15,6 +15,7 @@ from recollect.core.text import counted, excerpt
 from recollect.files.mark import KEY
 from recollect.files.project import state_folder
 from recollect.interfaces.cli.console import FINE, FOUND, MARGIN, Console, open_from, require_person
+from recollect.interfaces.payloads import told_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -44,15 +45,9 @@ def run_told(args: argparse.Namespace, console: Console) -> int:
         console.value(
             {
                 "rejected": [str(one.id) for one in rejected],
-                "told": [
-                    {
-                        "id": one.id, "at": one.at.isoformat(), "moment": one.moment, "session": one.session,
-                        "host": one.host, "status": one.status, "content": one.content,
-                    }
-                    for one in told
-                ],
+                "told": [told_json(one) for one in told],
             }
-        )  # fmt: skip
+        )
         return FINE
     for memory_rejected in rejected:
         console.line(f"Rejected, and it will not come back: {excerpt(memory_rejected.content, _TOLD_CHARS)}")

@@ -40,10 +40,15 @@ from recollect.interfaces.http.mcp import McpEndpoint
 from recollect.interfaces.http.openapi import openapi
 from recollect.interfaces.http.problems import problem
 from recollect.interfaces.http.replies import Replies
-from recollect.interfaces.http.routes import memories, system
+from recollect.interfaces.http.routes import memories, people, system, work
 from recollect.interfaces.http.stores import ServedStores
 
-ENDPOINTS: Sequence[Endpoint] = (*memories.ENDPOINTS, *system.ENDPOINTS)
+ENDPOINTS: Sequence[Endpoint] = (
+    *memories.ENDPOINTS,
+    *work.ENDPOINTS,
+    *people.ENDPOINTS,
+    *system.ENDPOINTS,
+)
 PANEL_FOLDER = Path(__file__).parent / "panel"
 _THREADS = 8  # as many as the engine keeps connections for; more would open and close one for each request
 _ETAG = re.compile(r'"(\d{1,15})"')

@@ -22,7 +22,8 @@ from recollect.core.query import ANY_USER
 from recollect.interfaces.http.access import ApiCaller
 
 MOST = 500  # items on one page
-MAX_TEXT = 20_000  # characters of a question
+MAX_TEXT = 20_000  # characters of a question in a body
+MAX_QUERY = 2_000  # … in a URL, which servers and proxies keep short
 Json: TypeAlias = dict[str, Any]
 
 

@@ -17,6 +17,11 @@ from recollect.version import __version__
 _REF = "#/components/schemas/{model}"
 _TAGS = {
     "memories": "Memories: find, read, add, change, take back.",
+    "review": "What waits for a person.",
+    "documents": "Documents.",
+    "code": "The project's source code.",
+    "sessions": "Conversations, and who is spoken of.",
+    "agents": "What agents did and what they were told.",
     "store": "The store and the server.",
     "events": "What changes, as it changes.",
 }

@@ -160,7 +160,7 @@ def _run(
             jobs.start()
         ready(url)
         with _ending_well():
-            _Server(config, application).run(sockets=[listening])
+            StoppableServer(config, application).run(sockets=[listening])
     finally:
         if jobs is not None:
             jobs.stop()
@@ -190,7 +190,7 @@ class _Told(BaseException):
     """The process was told to end."""
 
 
-class _Server(uvicorn.Server):
+class StoppableServer(uvicorn.Server):
     """Ends event streams before it waits for requests to end."""
 
     def __init__(self, config: uvicorn.Config, application: Application) -> None:

@@ -18,7 +18,7 @@ from recollect.core.scope import SHOWN, CorrectionReason, Phase, Source
 from recollect.interfaces import shapes
 from recollect.interfaces.http import READ, WRITE
 from recollect.interfaces.http.endpoint import (
-    MAX_TEXT,
+    MAX_QUERY,
     MOST,
     Answer,
     Body,
@@ -41,7 +41,7 @@ from recollect.interfaces.payloads import (
     entry_json,
     facets_json,
     forgotten_json,
-    hit_json,
+    found_json,
     listed_json,
     receipt_json,
     undone_json,
@@ -110,7 +110,7 @@ class ListParams(FilterParams):
 
 
 class SearchParams(FilterParams):
-    q: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, description="A question or key words.")]
+    q: Annotated[str, Field(min_length=1, max_length=MAX_QUERY, description="A question or key words.")]
     limit: Annotated[Count, Field(ge=1, le=200, description="At most this many.")] = DEFAULT_K
     mode: Literal[MODES] = "hybrid"  # type: ignore[valid-type]
     phase: Literal[tuple(str(one) for one in Phase)] | None = None  # type: ignore[valid-type]
@@ -224,7 +224,8 @@ def search_memories(call: Call) -> Json:
         mode=asked.mode,
         track=not call.is_person,  # a person who looks around does not use what they see
     )
-    return {"query_type": found.query_type, "notes": list(found.notes), "hits": [hit_json(hit) for hit in found.hits]}
+    hits = [found_json(hit, asked.q) for hit in found.hits]
+    return {"query_type": found.query_type, "notes": list(found.notes), "hits": hits}
 
 
 def count_facets(call: Call) -> Json:

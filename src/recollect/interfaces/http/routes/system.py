@@ -1,21 +1,61 @@
-"""Routes about the store and the server: health, activity, status, stores, sessions of browsers."""
+"""Routes about the store and the machine: health, activity, jobs, models, settings, stores, care for the file."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from recollect.agent.trust import LEVELS
+from recollect.core.errors import PersonOnly
+from recollect.files.project import user_store_path
 from recollect.interfaces import shapes
-from recollect.interfaces.http import READ
-from recollect.interfaces.http.endpoint import Call, Count, Endpoint, Json, Params
-from recollect.interfaces.payloads import activity_json, health_json, status_json
+from recollect.interfaces.http import ADMIN, READ
+from recollect.interfaces.http.endpoint import Body, Call, Count, Endpoint, Flag, Json, Limit, Params
+from recollect.interfaces.payloads import (
+    activity_json,
+    check_json,
+    entry_json,
+    health_json,
+    job_json,
+    models_json,
+    settings_json,
+    status_json,
+    stores_json,
+    tended_json,
+    trust_json,
+)
 
 _TAG = "store"
+_JOB_SECONDS = 100.0  # that a job may take when a person starts it
+_LEVEL: Any = Literal[LEVELS]
 
 
 class ActivityParams(Params):
     days: Annotated[Count, Field(ge=1, le=366, description="So many days, today included.")] = 30
+
+
+class RunsParams(Params):
+    job: Annotated[str | None, Field(max_length=100)] = None
+    limit: Limit = 20
+
+
+class RunParams(Params):
+    dry_run: Annotated[Flag, Field(description="Only say what it would do.")] = False
+
+
+class CheckStoreParams(Params):
+    quick: Annotated[Flag, Field(description="Leave out comparing the indexes with the rows.")] = True
+
+
+class TrustBody(Body):
+    level: _LEVEL
+
+
+class AdoptBody(Body):
+    """What the person was shown."""
+
+    state: Annotated[str, Field(min_length=1, max_length=500)]
 
 
 def read_health(call: Call) -> Json:
@@ -33,8 +73,81 @@ def read_status(call: Call) -> Json:
     return status_json(call.memory, limit=5)
 
 
+def list_jobs(call: Call) -> Json:
+    """The jobs there are: how the last run went, and when the next one is."""
+    return {"jobs": [job_json(one) for one in call.memory.maintenance.schedule()]}
+
+
+def list_job_runs(call: Call) -> Json:
+    """What jobs did by themselves, newest first."""
+    runs = call.memory.maintenance.runs(job=call.query.job, limit=call.query.limit)
+    return {"entries": [entry_json(entry) for entry in runs]}
+
+
+def run_job(call: Call) -> Json:
+    """Run one job now, whether it is due or not."""
+    done = call.memory.tend(job=call.path["name"], dry_run=call.query.dry_run, seconds=_JOB_SECONDS)
+    return tended_json(done)
+
+
+def read_models(call: Call) -> Json:
+    """Which models answer here, what they cost today, and the packs there are."""
+    return models_json(call.memory)
+
+
+def read_settings(call: Call) -> Json:
+    """The settings that hold, what was ignored, and how much agents are told."""
+    return settings_json(call.memory)
+
+
+def choose_trust(call: Call) -> Json:
+    """Choose how much agents are told unasked. To a bolder level only a person goes."""
+    return trust_json(call.memory.trust(call.body.level))
+
+
+def list_stores(call: Call) -> Json:
+    """The project's store and the person's own: where they are, whose, how large, their backups."""
+    return stores_json(call.memory, user_store_path())
+
+
+def read_store_state(call: Call) -> Json:
+    """What the store is and holds now, for a person who decides whether to adopt it."""
+    return {"state": call.memory.state(), "foreign": call.memory.is_foreign}
+
+
+def adopt_store(call: Call) -> Json:
+    """Take a foreign store as your own, if it still is what you were shown."""
+    if not call.is_person:
+        raise PersonOnly("adopt a store")
+    return {"adopted": call.memory.adopt(shown=call.body.state)}
+
+
+def check_store(call: Call) -> Json:
+    """Is every row sound, does every index match?"""
+    return check_json(call.memory.maintenance.check(quick=call.query.quick))
+
+
+def back_up_store(call: Call) -> Json:
+    """Copy the store into `backups/` beside it, verified."""
+    made = call.memory.maintenance.backup()
+    return {"path": None if made is None else str(made)}
+
+
 ENDPOINTS = (
     Endpoint("GET", "/health", read_health, READ, shapes.HealthShape, _TAG),
     Endpoint("GET", "/activity", read_activity, READ, shapes.ActivityShape, _TAG, query=ActivityParams),
     Endpoint("GET", "/status", read_status, READ, shapes.StatusShape, _TAG),
-)
+    Endpoint("GET", "/jobs", list_jobs, READ, shapes.JobsShape, _TAG),
+    Endpoint("GET", "/jobs/runs", list_job_runs, READ, shapes.HistoryShape, _TAG, query=RunsParams),
+    Endpoint("POST", "/jobs/{name}/run", run_job, ADMIN, shapes.TendedShape, _TAG, query=RunParams,
+             seconds=_JOB_SECONDS + 20),
+    Endpoint("GET", "/models", read_models, READ, shapes.ModelsShape, _TAG),
+    Endpoint("GET", "/settings", read_settings, ADMIN, shapes.SettingsShape, _TAG),
+    Endpoint("PUT", "/settings/trust", choose_trust, ADMIN, shapes.TrustShape, _TAG, body=TrustBody),
+    Endpoint("GET", "/stores", list_stores, READ, shapes.StoresShape, _TAG),
+    Endpoint("GET", "/stores/state", read_store_state, ADMIN, shapes.StateShape, _TAG, seconds=120.0),
+    Endpoint("POST", "/stores/adopt", adopt_store, ADMIN, shapes.AdoptedShape, _TAG, body=AdoptBody, seconds=120.0),
+    Endpoint("GET", "/stores/check", check_store, ADMIN, shapes.CheckShape, _TAG, query=CheckStoreParams,
+             seconds=300.0),
+    Endpoint("POST", "/stores/backup", back_up_store, ADMIN, shapes.BackupShape, _TAG, seconds=300.0),
+)  # fmt: skip
