@@ -18,7 +18,13 @@ from reference_python import python
 
 from recollect.config import REPOSITORY_MAY, Settings
 from recollect.core import errors
+from recollect.core.fields import FIELDS
+from recollect.core.fields import Field as MemoryField
+from recollect.core.records import Memory
 from recollect.interfaces.cli import full_parser
+from recollect.portable.records import VERSION
+from recollect.store.contents import ROOM_TABLES
+from recollect.store.log import COLUMNS as LOG_COLUMNS
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "reference"
@@ -94,11 +100,44 @@ def error_page() -> str:
     )
 
 
+_FORMS = {
+    "labels": "list of texts",
+    "real": "number",
+    "count": "whole number",
+    "flag": "true or false",
+    "moment": "time, ISO 8601 in UTC",
+    "object": "object",
+    "payload": "object, by its kind",
+    "work_unit": "object",
+    "span": "object",
+}
+
+
+def export_page() -> str:
+    """The schema of exports: the records, and every field of a memory."""
+    rows = [
+        f"| `{field.name}` | {_FORMS.get(field.form, 'text')} | {_presence(field)} |"
+        for field in FIELDS
+        if field.name != "project"
+    ]
+    told = (Path(__file__).parent / "export_schema.md").read_text(encoding="utf-8")
+    tables = "\n".join(f"| `{name}` | {', '.join(table.columns)} |" for name, table in ROOM_TABLES.items())
+    columns = ", ".join(f"`{name.strip()}`" for name in LOG_COLUMNS.split(","))
+    return told.format(version=VERSION, fields="\n".join(rows), columns=columns, tables=tables)
+
+
+def _presence(field: MemoryField) -> str:
+    has_default = Memory.__dataclass_fields__[field.name].default is not MISSING
+    follows = field.name in ("attributes", "updated_at", "accessed_at")
+    return "may be absent" if has_default or follows else "always"
+
+
 def main() -> int:
     pages = {
         FOLDER / "cli.md": cli(),
         FOLDER / "settings.md": settings(),
         FOLDER / "errors.md": error_page(),
+        FOLDER / "export.md": export_page(),
         FOLDER / "http.md": http(),
         FOLDER / "mcp.md": mcp(),
         FOLDER / "openapi.json": openapi_json(),

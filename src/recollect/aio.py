@@ -327,6 +327,8 @@ class AsyncRecollect(Twin[Recollect]):
     history = on_thread(Recollect.history)
     confidence = on_thread(Recollect.confidence)
     tend = on_thread(Recollect.tend)
+    export = on_thread(Recollect.export)
+    import_memories = on_thread(Recollect.import_memories)
     told = on_thread(Recollect.told)
     trust = on_thread(Recollect.trust)
     adopt = on_thread(Recollect.adopt)

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 from recollect.agent.trust import LEVELS
 from recollect.core.errors import MemoryClosed, MemoryNotFound, NothingToUndo, PersonOnly, StoreChanged
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from recollect.dialogue.context import DialogueContext
     from recollect.documents.api import Docs
     from recollect.observer.api import Observer
+    from recollect.portable.api import ExportReport, Portability
+    from recollect.portable.take_in import ImportReport
     from recollect.remember.forget import Forgotten
     from recollect.remember.subject import Subject
     from recollect.remember.undo import Undone
@@ -660,6 +662,72 @@ class Recollect:
     def dialogue(self) -> DialogueContext:
         """What the room of conversations works with."""
         return self._rooms.dialogue()
+
+    # --- out and in -----------------------------------------------------------------------------------------------
+
+    def export(
+        self,
+        to: str | os.PathLike[str] | IO[bytes],
+        *,
+        format: str = "jsonl",
+        filter: Filter | None = None,
+        personal: bool = False,
+        passphrase: str | None = None,
+        budget: int | None = None,
+        progress: Callable[[int, int], None] = quiet,
+    ) -> ExportReport:
+        """Write memories to a file: `jsonl`, `archive` (a zip with history, vectors and checksums, which `passphrase`
+        encrypts), `markdown` (a folder) or `claude` (CLAUDE.md or AGENTS.md within a `budget` of tokens).
+
+        Secrets are looked for once more on the way. Personal memories stay here unless `personal=True`.
+        """
+        return self.portability.export(
+            to,
+            format=format,
+            filter=filter,
+            personal=personal,
+            passphrase=passphrase,
+            budget=budget,
+            progress=progress,
+        )
+
+    def import_memories(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str = "auto",
+        trust: bool = False,
+        edited: bool = False,
+        dry_run: bool = False,
+        passphrase: str | None = None,
+        mapping: Mapping[str, str] | None = None,
+        user: str | None = None,
+        progress: Callable[[int, int], None] = quiet,
+    ) -> ImportReport:
+        """Take in an export, or what another program remembered; `dry_run` only tells what would happen.
+
+        An export that this person's key sealed keeps the origin of every memory, and so does one you `trust`. Of all
+        others nothing becomes a person's word. `edited` takes an export that was changed on purpose. `mapping` names
+        the columns of a table: `{"content": "text", "created_at": "when"}`.
+        """
+        return self.portability.take_in(
+            Path(path),
+            format=format,
+            trust=trust,
+            edited=edited,
+            dry_run=dry_run,
+            passphrase=passphrase,
+            mapping=mapping,
+            user=user,
+            progress=progress,
+        )
+
+    @cached_property
+    def portability(self) -> Portability:
+        """What export, import and migrate work with."""
+        from recollect.portable.api import Portability
+
+        return Portability(self.store, self.writer, self._origin)
 
     # --- the file -------------------------------------------------------------------------------------------------
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from recollect.app import Recollect, mark_store
 from recollect.config import LoadedSettings, Settings, load_settings
 from recollect.core.doors import CHAT, CODE, CONSOLIDATION, DOCUMENTS, HOOK, OBSERVER, PYTHON, find_door
-from recollect.core.errors import StoreError, StoreForeign, UnknownChoice, UnsafeFile
+from recollect.core.errors import InvalidField, StoreError, StoreForeign, UnknownChoice, UnsafeFile
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
-from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker
+from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker, quiet
 from recollect.files.mark import StoreOrigin, foreign_notice, identify_file, is_personal
 from recollect.files.plain import require_own_folder
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from recollect.code.api import Code
     from recollect.core.drafts import Draft
     from recollect.core.ports import Chore
+    from recollect.core.query import Filter
     from recollect.dialogue.context import DialogueContext
     from recollect.documents.api import Docs
     from recollect.embed.port import Embedder
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from recollect.files.git import CommitMessage
     from recollect.models.port import LanguageModel, Model
     from recollect.observer.api import Observer
+    from recollect.portable.move import MoveReport
     from recollect.recall.channels.dense import DenseChannel
     from recollect.review.api import Review
 
@@ -137,6 +139,57 @@ def open(
     if adopt:
         memory.adopt()
     return memory
+
+
+def migrate_store(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    project: str | None = None,
+    rename: str | None = None,
+    filter: Filter | None = None,
+    personal: bool = True,
+    trust: bool = False,
+    dry_run: bool = False,
+    actor: str | None = None,
+    door: str = PYTHON.name,
+    progress: Callable[[int, int], None] = quiet,
+) -> list[MoveReport]:
+    """Bring a store into another one, which is made if it is not there: every project of it, or one, under its own name
+    or another. The source is only read; both sides are counted. Killed halfway, the same call goes on.
+
+    A source that is foreign comes over as a stranger's, unless you `trust` it. Personal memories never go to a server.
+    """
+    reports: list[MoveReport] = []
+    personal = personal and not names_database(os.fspath(target))
+    with open(source, create=False, read_only=True, project=project) as first:
+        home = first.store.file_project
+        names = [project] if project else first.portability.projects() or [home]
+    if rename is not None and len(names) > 1:
+        raise InvalidField("as", "the source holds several projects", hint="Name one with --project.")
+    for name in sorted(names, key=lambda one: one != home):
+        with (
+            open(source, create=False, read_only=True, project=name) as here,
+            open(
+                target,
+                create=not dry_run,
+                read_only=dry_run,
+                project=rename or name,
+                actor=actor,
+                door=door,
+            ) as there,
+        ):
+            reports.append(
+                here.portability.move_to(
+                    there.portability,
+                    filter=filter,
+                    personal=personal,
+                    trust=trust,
+                    dry_run=dry_run,
+                    progress=progress,
+                )
+            )
+    return reports
 
 
 class WiredRooms:

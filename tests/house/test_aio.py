@@ -12,7 +12,7 @@ from recollect import aio, wiring
 from recollect.app import Recollect
 
 # what rooms and doors are wired with, not what programs use
-INSIDE = {"reader", "writer", "store", "agent_context", "dialogue"}
+INSIDE = {"reader", "writer", "store", "agent_context", "dialogue", "portability"}
 TWINS = {
     inner: twin
     for twin in vars(aio).values()

@@ -17,6 +17,8 @@ KNOWN = {
     # text of agents and people, screened before it is written
     "files/session_file.py": "the hook screens an event whole (agent/hook.screen_event) before it is appended",
     "interfaces/hook.py": "a line of the hook's log is screened where it is written",
+    "portable/package.py": "what an export holds, screened row by row (portable/export) before it is written",
+    "portable/api.py": "the archive that is about to be encrypted, in a file without a name",
     # no text of anybody
     "interfaces/cli/write.py": "the line `*` in a .gitignore",
     "files/git.py": "an empty configuration for git in place of a repository's",

@@ -16,6 +16,8 @@ WRITES = re.compile(
 ALLOWED = {
     "remember/changes.py": "each method notes the entry beside the row",
     "remember/commit.py": "inserts what it noted as added",
+    "remember/merge.py": "notes each row it takes in, or adds those that a log which comes along tells of",
+    "portable/take_in.py": "a note that there was an import, about no row",
     "remember/passages.py": "inserts what it noted as put",
     "remember/reinforce.py": "being read is no change; what is one goes through Changes",
     "remember/replay.py": "fills an empty store from a log",

@@ -41,12 +41,13 @@ DOCUMENTS = ActDoor("documents", is_ours=True)
 CODE = ActDoor("code", is_ours=True)
 CONSOLIDATION = ActDoor("consolidation", is_ours=True)
 TEND = ActDoor("tend", is_ours=True)
+IMPORT = ActDoor("import")  # what other programs and strangers wrote down, however it came in
 
 DOORS = {
     door.name: door
     for door in (
         CLI_TERMINAL, PYTHON, PANEL, CLI, MCP, HTTP, HOOK, ADAPTER, CHAT, OBSERVER, DOCUMENTS, CODE, CONSOLIDATION,
-        TEND,
+        TEND, IMPORT,
     )
 }  # fmt: skip
 

@@ -108,6 +108,15 @@ class BadScip(InvalidInput):
         super().__init__(f"{path} is no readable SCIP index: {why}.", hint="Nothing was changed. Make the index again.")
 
 
+class InvalidExport(InvalidInput):
+    """A file to import that was cut off, changed, made by something else or by a later release."""
+
+    code = "invalid-export"
+
+    def __init__(self, where: str, problem: str, *, hint: str = "") -> None:
+        super().__init__(f"{where}: {problem}.", hint=hint or "Nothing was imported. Export it again.")
+
+
 # --- what you named is not there -----------------------------------------------------------------------------------
 
 
@@ -826,6 +835,18 @@ class BackupFailed(StoreError):
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"The backup {path} is not usable: {why}.", hint="The store itself was not changed.")
+
+
+class MoveFailed(StoreError):
+    """What arrived is not what was sent."""
+
+    code = "move-failed"
+
+    def __init__(self, source: str, target: str, problem: str) -> None:
+        super().__init__(
+            f"{target} does not hold what {source} holds: {problem}.",
+            hint="The source was not changed. Run the same command again; what has arrived is not copied twice.",
+        )
 
 
 class EmbeddingMismatch(StoreError):

@@ -45,6 +45,7 @@ Action: TypeAlias = Literal[
     "repair",
     "index",
     "snapshot",
+    "import",
 ]
 # Which row an entry is about. A note is about none: it tells what was done to the store.
 About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", "note"]
@@ -52,7 +53,7 @@ About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", 
 # What happens by itself: a person who takes back their last change does not mean these.
 QUIET: tuple[Action, ...] = (
     "reinforce", "annotate", "expire", "prune", "tend", "find_entity", "merge_entity", "split_entity", "migrate",
-    "salvage", "restore", "repair", "index", "snapshot", "erase",
+    "salvage", "restore", "repair", "index", "snapshot", "erase", "import",
 )  # fmt: skip
 
 GENESIS = "0" * 64  # what the first entry is chained to

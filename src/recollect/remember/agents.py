@@ -7,9 +7,10 @@ word, and what a person wrote or confirmed keeps its words: against that it can 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.doors import COMPOSED, HEARSAY, RECORD, SPOKEN, TAINTED, ActDoor, reserved_marks
+from recollect.core.doors import COMPOSED, HEARSAY, MARKS, RECORD, SPOKEN, TAINTED, ActDoor, reserved_marks
 from recollect.core.errors import PersonsMemory
 from recollect.core.kinds import Kind
 from recollect.core.records import Memory
@@ -78,6 +79,34 @@ def limit_draft(draft: Draft, door: ActDoor) -> Draft:
     if draft.kind != Kind.EPISODE and _gives_orders(draft.content):
         changes.update(status=Status.CANDIDATE, needs_review=True)
     return replace(draft, **changes) if changes else draft
+
+
+_STRANGERS = frozenset({Source.SAID, Source.EXTRACTED, Source.OBSERVER_INFERRED})
+
+
+def limit_stranger(memory: Memory, now: datetime) -> Memory:
+    """A memory out of a file that nothing proves to be this person's: an agent's word at most, unverified, unread, and
+    without our marks. What was said in a conversation is only claimed to have been."""
+    kept = {name: value for name, value in memory.attributes.items() if name not in MARKS and name != RECORD}
+    episode = memory.kind == Kind.EPISODE
+    orders = not episode and _gives_orders(memory.content)
+    return memory.having(
+        source=memory.source if memory.source in _STRANGERS else Source.AGENT_EXPLICIT,
+        verified=False,
+        pinned=False,
+        confidence=memory.confidence if episode else min(memory.confidence, AGENT_CONFIDENCE),
+        attributes={**kept, HEARSAY: True} if episode else kept,
+        provenance=(memory.session,) if memory.session else (),
+        entities=(),
+        decay=None,
+        access_count=0,
+        streak=0,
+        accessed_at=min(memory.created_at, now),
+        embedding_model=None,
+        span=None if memory.kind != Kind.PASSAGE else memory.span,
+        status=Status.CANDIDATE if orders and memory.status is Status.ACTIVE else memory.status,
+        needs_review=memory.needs_review or orders,
+    )
 
 
 def _is_heard(draft: Draft) -> bool:

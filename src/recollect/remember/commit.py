@@ -67,7 +67,7 @@ class _Writing:
         self._changes = Changes(store, act)
         prints = [each.memory.fingerprint for each in resolved]
         self._known = store.memories.by_fingerprint(prints)
-        keys = [key for each in resolved for key in _tombstone_keys(each.memory)]
+        keys = [key for each in resolved for key in tombstone_keys(each.memory)]
         self._tombs = store.tombstones.find(keys)
         self._new: dict[MemoryId, Memory] = {}
         self._links: list[tuple[Action, Link]] = []
@@ -100,7 +100,7 @@ class _Writing:
         self._changes.write()
 
     def _pass_tombstone(self, each: Resolved) -> None:
-        keys = _tombstone_keys(each.memory)
+        keys = tombstone_keys(each.memory)
         tomb = next((self._tombs[key] for key in keys if key in self._tombs), None)
         if tomb is None or (each.memory.kind == Kind.EPISODE and tomb.reason != "forgotten"):
             return  # a rejected statement may still be said: that somebody said it is evidence, not a claim of ours
@@ -115,7 +115,7 @@ class _Writing:
         """The same statement of the same standing, the user's own first, then one of nobody in particular; `own`: what
         a user said, and what was drawn from it, stays theirs. What was said twice was said twice, unless it is the same
         moment."""
-        alike = [one for one in self._known.get(memory.fingerprint, []) if _standing(one) == _standing(memory)]
+        alike = [one for one in self._known.get(memory.fingerprint, []) if standing(one) == standing(memory)]
         for user in (memory.user,) if own else (memory.user, None):
             for known in alike:
                 if known.user == user:
@@ -246,12 +246,13 @@ class _Writing:
         self._links.append((action, Link(source, relation, target, None, sure, automatic, self._now)))
 
 
-def _tombstone_keys(memory: Memory) -> list[str]:
+def tombstone_keys(memory: Memory) -> list[str]:
     """What a tombstone on a statement may stand under: the user's own first, then that for everybody."""
     return list(dict.fromkeys([tombstone_key(memory.fingerprint, memory.user), memory.fingerprint]))
 
 
-def _standing(memory: Memory) -> tuple[object, ...]:
+def standing(memory: Memory) -> tuple[object, ...]:
+    """What two statements with the same words must share to be one memory."""
     # A record that is kept under a key is the same as no other, whatever it says.
     standing = (memory.kind, memory.scope, memory.visibility, memory.attributes.get("record"))
     if memory.kind != Kind.EPISODE:

@@ -33,7 +33,7 @@ class Screened:
 def screen(draft: Draft) -> Screened:
     """Replace every secret in any text of the draft by a typed placeholder."""
     check_types(draft)
-    _require_readable(draft.content)
+    require_readable(draft.content)
     if isinstance(draft.user, str) and (rules := _rules(draft.user)):
         raise InvalidField("user", f"a user's name must not hold a secret ({rules[0]})")
     fired = tuple(dict.fromkeys((*(rule for text in _texts(draft) for rule in _rules(text)), *_in_values(draft))))
@@ -88,7 +88,7 @@ def _known_rules(text: str) -> tuple[str, ...]:
     return tuple(finding.rule for finding in scan(text))
 
 
-def _require_readable(content: str) -> None:
+def require_readable(content: str) -> None:
     """Refuse what cannot be a statement before spending any time on it."""
     if len(content) > CONTENT_LIMIT:  # a character is at least a byte
         raise ContentTooLarge(size=len(content.encode(errors="replace")), limit=CONTENT_LIMIT)

@@ -62,7 +62,7 @@ class Entities:
         """The entities that go by some names, for each name that has some; oldest first. Merged ones included."""
         found: dict[str, list[Entity]] = {}
         for key, *row in self._engine.rows(self._NAMED, {"project": self._project, "keys": list(keys)}):
-            found.setdefault(key, []).append(_entity(tuple(row)))
+            found.setdefault(key, []).append(read_entity(tuple(row)))
         return found
 
     _GET = f"select {_E_NAMES}, {_MENTIONS} from entities e where e.id = :id and e.project = :project"
@@ -71,7 +71,7 @@ class Entities:
         row = self._engine.row(self._GET, {"id": id, "project": self._project})
         if row is None:
             raise EntityNotFound(id)
-        return _entity(row)
+        return read_entity(row)
 
     _SEEN_BY = f"select {_E_NAMES}, {_SEEN_MENTIONS} from entities e where e.id = :id and e.project = :project"
 
@@ -81,7 +81,7 @@ class Entities:
         if user == ANY_USER:
             return whole
         row = self._engine.row(self._SEEN_BY, {"id": id, "user": user, "project": self._project})
-        seen = None if row is None else _entity(row)
+        seen = None if row is None else read_entity(row)
         return seen if seen is not None and (seen.mentions or not whole.mentions) else None
 
     _PAGE = f"""
@@ -97,8 +97,8 @@ class Entities:
         """Entities, the most mentioned first; merged ones are under the one they were merged into."""
         params = {"project": self._project, "type": type, "limit": limit, "skip": skip}
         if user == ANY_USER:
-            return [_entity(row) for row in self._engine.rows(self._EVERYBODYS, params)]
-        return [_entity(row) for row in self._engine.rows(self._ONE_USERS, {**params, "user": user})]
+            return [read_entity(row) for row in self._engine.rows(self._EVERYBODYS, params)]
+        return [read_entity(row) for row in self._engine.rows(self._ONE_USERS, {**params, "user": user})]
 
     _GROUP = f"""
         select {_E_NAMES}, 0 from entities e
@@ -108,13 +108,15 @@ class Entities:
 
     def group(self, ids: Sequence[str]) -> list[Entity]:
         """Some entities and all that were merged into them."""
-        return [_entity(row) for row in self._engine.rows(self._GROUP, {"ids": list(ids), "project": self._project})]
+        return [
+            read_entity(row) for row in self._engine.rows(self._GROUP, {"ids": list(ids), "project": self._project})
+        ]
 
     _ALL = f"select {_E_NAMES}, {_MENTIONS} from entities e where e.project = :project order by e.created_at, e.id"
 
     def every(self) -> list[Entity]:
         """All of them, merged ones included, oldest first."""
-        return [_entity(row) for row in self._engine.rows(self._ALL, {"project": self._project})]
+        return [read_entity(row) for row in self._engine.rows(self._ALL, {"project": self._project})]
 
     _DELETE = "delete from entities where id = :id and project = :project"
     _DELETE_NAMES = "delete from entity_names where entity = :id and project = :project"
@@ -193,7 +195,7 @@ class Entities:
 
     def _every_name(self) -> set[tuple[str, str, str]]:
         rows = self._engine.rows(self._EVERY)
-        return {name for row in rows for name in _names(_entity((*row[:-1], 0)))}
+        return {name for row in rows for name in _names(read_entity((*row[:-1], 0)))}
 
 
 def _names(entity: Entity) -> list[tuple[str, str, str]]:
@@ -214,7 +216,8 @@ def _row(entity: Entity) -> tuple[Value, ...]:
     )
 
 
-def _entity(row: Row) -> Entity:
+def read_entity(row: Row) -> Entity:
+    """The entity of a row, which ends with the number of its mentions."""
     id, project, name, type, aliases, summary, merged_into, created_at, mentions = row
     return Entity(
         id=EntityId(id),

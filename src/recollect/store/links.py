@@ -61,13 +61,13 @@ class Links:
         source, relation, target, is_file, *_ = _row(link)
         key = {"source": source, "relation": relation, "target": target, "is_file": is_file}
         row = self._engine.row(self._FIND, {**key, "project": self._project})
-        return None if row is None else _link(row)
+        return None if row is None else read_link(row)
 
     _FROM = f"select {_NAMES} from links where project = :project and source = :id order by relation, target"
 
     def from_(self, id: MemoryId) -> list[Link]:
         """What a memory points at."""
-        return [_link(row) for row in self._engine.rows(self._FROM, {"id": id, "project": self._project})]
+        return [read_link(row) for row in self._engine.rows(self._FROM, {"id": id, "project": self._project})]
 
     _TO = f"""
         select {_NAMES} from links where project = :project and target = :id and is_file = 0 order by relation, source
@@ -75,7 +75,7 @@ class Links:
 
     def to(self, id: MemoryId) -> list[Link]:
         """What points at a memory."""
-        return [_link(row) for row in self._engine.rows(self._TO, {"id": id, "project": self._project})]
+        return [read_link(row) for row in self._engine.rows(self._TO, {"id": id, "project": self._project})]
 
     # What waits is few: it leads, and its links are looked up from both ends.
     _RIVALS = f"""
@@ -106,7 +106,7 @@ class Links:
 
     def to_files(self) -> list[Link]:
         """Every link to a file."""
-        return [_link(row) for row in self._engine.rows(self._TO_FILES, {"project": self._project})]
+        return [read_link(row) for row in self._engine.rows(self._TO_FILES, {"project": self._project})]
 
     _FORGET = """
         delete from links where project = :project and (source = :id or (target = :id and is_file = 0))
@@ -136,7 +136,8 @@ def _row(link: Link) -> tuple[Value, ...]:
     )
 
 
-def _link(row: Row) -> Link:
+def read_link(row: Row) -> Link:
+    """The link of a row: project, source, relation, target, is_file, confidence, automatic, created_at."""
     _, source, relation, target, is_file, confidence, automatic, created_at = row
     return Link(
         source=MemoryId(source),

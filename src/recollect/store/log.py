@@ -145,7 +145,7 @@ class Log:
         select act from log
          where project = :project and undoes is null and action not in ({quiet})
            and act not in (select undoes from log where undoes is not null)
-           and {which}
+           and replica not like 'import %' and {which}
          order by number desc limit 1
     """
     _ACT = f"select {COLUMNS} from log where act = :act order by number"
@@ -173,7 +173,7 @@ class Log:
     # --- erasing --------------------------------------------------------------------------------------------------
 
     _ERASE = "update log set body = null where subject = :subject and body is not null"
-    _ERASE_WORDS = f"{_ERASE} and about in ('memory', 'passages')"
+    _ERASE_WORDS = f"{_ERASE} and about in ('memory', 'passages', 'note')"
 
     def erase_bodies(self, subject: str) -> int:
         """Remove what the entries of a memory say about it. The chain stays whole: it holds digests. How many said

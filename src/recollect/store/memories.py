@@ -95,10 +95,11 @@ class Memories:
     _ADD = f"insert into memories ({_NAMES}, checksum, ordinal) values ({_MARKS}, ?, ?) returning seq"
     _LAST_TURN = "select coalesce(max(ordinal), 0) from memories where project = :project and session = :session"
 
-    def add(self, memories: Sequence[Memory]) -> None:
-        """Insert new memories with their keyword entries and facets, turns of a session at its end."""
+    def add(self, memories: Sequence[Memory], ordinals: Sequence[int | None] | None = None) -> None:
+        """Insert new memories with their keyword entries and facets, turns of a session at its end, or where `ordinals`
+        put them."""
         rows = [to_row(memory) for memory in memories]
-        ordinals = self._ordinals(memories)
+        ordinals = self._ordinals(memories) if ordinals is None else ordinals
         drawn = self._engine.execute_many(
             self._ADD, [(*row, row_checksum(row), ordinal) for row, ordinal in zip(rows, ordinals, strict=True)]
         )
@@ -480,7 +481,7 @@ class Memories:
 
 
 # Attributes that memories are looked up by: a message's identity, what a fact fills, a rule and the file it stands in.
-_MARKED = ("message", "slot", "rule", "rule_file")
+_MARKED = ("message", "slot", "rule", "rule_file", "imported")
 
 
 def facets(memory: Memory) -> Iterator[tuple[str, str]]:

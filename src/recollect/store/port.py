@@ -311,6 +311,10 @@ class VectorIndex(Protocol):
         without a direction or of another length is an error and changes nothing."""
         ...
 
+    def items(self, space: Space, ids: Sequence[str]) -> list[Item]:
+        """The sound vectors of some memories, as `put` takes them, in the order given."""
+        ...
+
     def remove(self, ids: Sequence[str]) -> None: ...
 
     def forget(self, seqs: Sequence[int]) -> None:

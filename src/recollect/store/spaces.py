@@ -17,7 +17,7 @@ from recollect.core.errors import SpaceNotFound, WrongSpaceState
 from recollect.core.query import Filter
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.codes import means
-from recollect.store.port import Engine, Near, Space, chunks
+from recollect.store.port import Engine, Item, Near, Space, chunks
 from recollect.store.views import decoded, question
 
 if TYPE_CHECKING:
@@ -270,6 +270,13 @@ class Spaces:
         ]
         found = decoded(rows, space.dims)
         return {id: views for id in ids if (views := found.get(id)) is not None}
+
+    def items(self, space: Space, ids: Sequence[str]) -> list[Item]:
+        """The sound vectors of some memories, as `put` takes them, in the order given."""
+        stamps: dict[str, str] = {}
+        for some in chunks(ids):
+            stamps.update(self.engine.rows(self._STAMPS, {"space": space.id, "ids": some}))
+        return [(id, views, stamps[id]) for id, views in self._views_of(space, ids).items() if id in stamps]
 
     def exact(self, space: Space, ids: Sequence[str], query: Any) -> dict[str, tuple[float, ...]]:
         """The cosine of the query with each view of some memories, in full precision."""

@@ -342,6 +342,17 @@ class EngineConformance:
         assert [id for id, _ in store.vectors.search(space, [1, 0, 0, 0], limit=5)] == ["mem_p_0002"]
         assert store.vectors.stale(space, {"mem_p_0002": "other"}) == ["mem_p_0002"]
 
+    def test_vectors_are_handed_out_as_they_were_put(self, engine: Engine) -> None:
+        store = self.keep(engine, make_memory(1), make_memory(2))
+        space = store.vectors.begin("model", 2, AT)
+        store.vectors.put(space, [("mem_p_0001", [[1, 0], [0, 1]], "a")])
+        ((id, views, stamp),) = store.vectors.items(space, ["mem_p_0002", "mem_p_0001"])
+        assert (id, stamp, [[round(float(part), 3) for part in row] for row in views]) == (
+            "mem_p_0001",
+            "a",
+            [[1.0, 0.0], [0.0, 1.0]],
+        )
+
     # --- the file ---------------------------------------------------------------------------------------------------
 
     def test_a_sound_database_has_no_faults_and_knows_its_schema(self, engine: Engine) -> None:

@@ -87,10 +87,11 @@ class Console:
             self.note(f"  → {error.hint}")
 
     def progress(self, label: str, done: int, total: int | None = None) -> None:
-        """A counter on stderr, only when somebody watches."""
+        """A bar, or a counter where nobody knows how much is to come, on stderr; only when somebody watches."""
         if sys.stderr.isatty():
             of = f"/{total:,}" if total else ""
-            sys.stderr.write(f"\r{label}: {done:,}{of} ")
+            bar = f"{_draw_bar(done / total)} " if total else ""
+            sys.stderr.write(f"\r{label}: {bar}{done:,}{of} \x1b[K")
             sys.stderr.flush()
 
     def progress_done(self) -> None:
@@ -102,6 +103,15 @@ class Console:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
+
+
+_BAR = 24  # signs
+
+
+def _draw_bar(share: float) -> str:
+    full = min(_BAR, int(share * _BAR))
+    signs = ("█", "░") if _is_utf8(sys.stderr) else ("#", ".")
+    return signs[0] * full + signs[1] * (_BAR - full)
 
 
 def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:

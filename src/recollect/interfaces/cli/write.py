@@ -1,12 +1,11 @@
-"""Commands that change what is remembered: init, remember, the acts on one memory, undo, and import."""
+"""Commands that change what is remembered: init, remember, the acts on one memory, and undo."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField, RecollectError
@@ -24,14 +23,10 @@ from recollect.interfaces.cli.console import (
     note_agent,
     open_from,
     parse_moment,
-    require_files,
     require_person,
 )
 from recollect.interfaces.payloads import memory_json, receipt_json
 from recollect.wiring import PERSONAL
-
-if TYPE_CHECKING:
-    from recollect.documents.guidance.teach import Lesson, Taught
 
 # --- init ----------------------------------------------------------------------------------------------------------
 
@@ -350,122 +345,3 @@ def _show_changed(console: Console, what: str, memory: Memory) -> int:
     else:
         console.line(f"{what}: {memory.id}  {excerpt(memory.content, 80)}")
     return FINE
-
-
-# --- import: chats from elsewhere as episodes, rules files as memories -----------------------------------------------
-
-
-_RULES = "rules"
-
-
-def arguments_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path",
-        nargs="+",
-        help="`rules` and, if you like, files or folders (else the project's CLAUDE.md, AGENTS.md, .cursorrules"
-        " and their like); or a chat: conversations.json, the export's zip or folder, lines of JSON",
-    )
-    parser.add_argument("--format", choices=["auto", "chatgpt", "claude", "jsonl"], default="auto", help="of a chat")
-    parser.add_argument("--dry-run", action="store_true", help="of rules: only tell what would be done")
-    parser.add_argument(
-        "--retire", action="store_true", help="of rules: let statements expire that are gone from the files"
-    )
-
-
-def run_import(args: argparse.Namespace, console: Console) -> int:
-    if args.path[0] == _RULES:
-        return _import_rules(args, console)
-    if len(args.path) != 1 or args.dry_run or args.retire:
-        raise InvalidField(
-            "path",
-            "a chat is imported one at a time, and --dry-run and --retire are for rules",
-            hint="`recollect import FILE`, or `recollect import rules [PATH …]`; ./rules is a file of that name.",
-        )
-    require_files(args.path)
-    with open_from(args, create=True) as memory:
-        done = memory.sessions.import_chats(
-            Path(args.path[0]), format=args.format, progress=lambda count, _: console.progress("messages", count)
-        )
-    console.progress_done()
-    if console.json:
-        told = {"messages": done.messages, "captured": done.captured, "known": done.known}
-        console.value({**told, "left_out": done.left_out, "sessions": done.sessions})
-    else:
-        console.line(
-            f"{done.captured:,} of {done.messages:,} messages captured from {done.sessions:,} sessions"
-            f" ({done.known:,} known before, {done.left_out:,} without words)."
-        )
-    note_agent(args, console)
-    return FINE
-
-
-def _import_rules(args: argparse.Namespace, console: Console) -> int:
-    require_files(args.path[1:])
-    with open_from(args, create=not args.dry_run) as memory:
-        lesson = memory.docs.import_rules(args.path[1:], retire=args.retire, dry_run=args.dry_run)
-    if console.json:
-        console.value(_lesson_json(lesson))
-    else:
-        _show_lesson(lesson, console)
-    if not args.dry_run:
-        note_agent(args, console)
-    return FINE
-
-
-def _show_lesson(lesson: Lesson, console: Console) -> None:
-    for mark, some in (("+", lesson.added), ("~", lesson.changed), ("-", lesson.gone), ("x", lesson.left_out)):
-        _list_taught(mark, some, console)
-    for one in lesson.skipped:
-        console.line(f"! {one.relative}: {one.reason}")
-    console.line(
-        _lesson_summary(lesson)
-        if lesson.files
-        else "There is no rules file here. Name one: `recollect import rules PATH`."
-    )
-    if lesson.gone and not lesson.retired:
-        console.line(f"{len(lesson.gone)} are gone from their files and still remembered; --retire lets them expire.")
-
-
-def _lesson_summary(lesson: Lesson) -> str:
-    would = "would be " if lesson.dry_run else ""
-    return (
-        f"{counted(len(lesson.files), 'file')}: {counted(len(lesson.added), 'statement')} {would}added,"
-        f" {len(lesson.changed)} changed,"
-        f" {lesson.kept} kept, {len(lesson.left_out)} left out because people rejected or forgot them"
-        f"{f', {lesson.redacted} with a secret taken out' if lesson.redacted else ''}."
-    )
-
-
-def _list_taught(mark: str, some: Sequence[Taught], console: Console) -> None:
-    for one in some:
-        why = f" ({one.why})" if one.why else ""
-        console.line(f"{mark} {one.file}:{one.line} [{one.kind or 'rule'}] {excerpt(one.text, 110)}{why}")
-
-
-def _lesson_json(lesson: Lesson) -> dict[str, object]:
-    def told(some: Sequence[Taught]) -> list[dict[str, object]]:
-        return [
-            {
-                "text": one.text,
-                "kind": one.kind,
-                "file": one.file,
-                "line": one.line,
-                "id": one.id,
-                "was": one.was,
-                "why": one.why,
-            }
-            for one in some
-        ]
-
-    return {
-        "files": lesson.files,
-        "added": told(lesson.added),
-        "changed": told(lesson.changed),
-        "gone": told(lesson.gone),
-        "left_out": told(lesson.left_out),
-        "kept": lesson.kept,
-        "redacted": lesson.redacted,
-        "retired": lesson.retired,
-        "dry_run": lesson.dry_run,
-        "skipped": [{"what": one.relative, "why": one.reason} for one in lesson.skipped],
-    }

@@ -1,0 +1,1 @@
+"""Memories on their way out and in: export, import, readers of other programs' memories, and moving a store."""
