@@ -43,7 +43,7 @@ from recollect.observer.failure_patterns import SNAPSHOT_FILES_NAME, SNAPSHOT_NA
 from recollect.observer.features import with_folders
 from recollect.observer.language import fingerprint
 from recollect.observer.predictor import WHOLE, SessionPredictor
-from recollect.store.sqlite.hook_reader import open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 
 Key = tuple[str, str, str]
 Counts = Mapping[Key, tuple[int, int]]  # calls and failures by tool, sort and state

@@ -48,7 +48,7 @@ from recollect.core.aptness import APT, telling_words
 from recollect.core.summary import MemorySummary
 from recollect.observer.events import Reasoning, UserText
 from recollect.observer.said import is_persons_prompt
-from recollect.store.sqlite.hook_reader import open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 
 SET = Path(__file__).with_name("moment.jsonl")
 OTHERS = 500

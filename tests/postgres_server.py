@@ -110,7 +110,7 @@ def keep(folder: Path, owner: int) -> None:
         options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
         server = subprocess.Popen([programs / "postgres", "-D", data, "-k", folder, *options], **out)  # type: ignore[call-overload]
     try:
-        while not (folder / ".s.PGSQL.5432").exists():
+        while not _answers(folder):
             if server.poll() is not None:
                 sys.exit(1)
             time.sleep(0.02)
@@ -127,6 +127,16 @@ def keep(folder: Path, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         for name in (f"{folder}.lock", f"{folder}.start"):
             Path(name).unlink(missing_ok=True)
+
+
+def _answers(folder: Path) -> bool:
+    import psycopg
+
+    try:
+        psycopg.connect(f"postgresql://postgres@/postgres?host={folder}").close()
+    except psycopg.OperationalError:  # not there yet, or not yet taking anyone
+        return False
+    return True
 
 
 def _is_alive(process: int) -> bool:

@@ -385,6 +385,10 @@ class AsyncRecollect(Twin[Recollect]):
         return self._inner.path
 
     @property
+    def location(self) -> str:
+        return self._inner.location
+
+    @property
     def project(self) -> str:
         return self._inner.project
 

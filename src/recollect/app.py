@@ -753,9 +753,14 @@ class Recollect:
 
     @property
     def path(self) -> Path | None:
-        """The file of the project's store; nothing for one in memory."""
-        location = self._stores.project.engine.location
-        return None if location == ":memory:" else Path(location)
+        """The file of the project's store; nothing for one in memory or on a server."""
+        engine = self._stores.project.engine
+        return None if engine.folder is None else Path(engine.location)
+
+    @property
+    def location(self) -> str:
+        """Where the project's store is, as people know it: a file, `:memory:`, or an address without its password."""
+        return self._stores.project.engine.location
 
     @property
     def project(self) -> str:

@@ -83,8 +83,7 @@ def open(
     `adopt=True` says that a store from elsewhere is yours, as `recollect trust adopt` does.
     """
     came_in_by = find_door(door)
-    address = path if isinstance(path, str) and names_database(path) else None
-    file = None if address else locate(path)
+    file = locate(path)
     if file is not None and file.parent.name == FOLDER and os.path.lexists(file.parent):
         _require_own_folder(file.parent)
     loaded = load_settings(None if file is None else file.parent) if settings is None else LoadedSettings(settings)
@@ -94,7 +93,7 @@ def open(
     kinds = kinds_of(chosen)
     before = None if file is None or not os.path.lexists(file) else identify_file(os.fspath(file))
     store = open_store(
-        address or file,
+        str(path) if is_on_server(path) else file,
         kinds,
         create=create,
         read_only=read_only,
@@ -300,14 +299,14 @@ class WiredRooms:
         from recollect.agent.context import AgentContext
         from recollect.registry import methodology
         from recollect.store.codec import to_ms
-        from recollect.store.sqlite.hook_reader import HookReader
+        from recollect.store.hook_reader import HookReader
 
         engine, writer = self._store.engine, self._writer.through(HOOK)
         return AgentContext(
             self._reader,
             writer,
             self.injections(),
-            hook_reader=lambda: HookReader(engine.rows, engine.keywords.tokens, now=to_ms(writer.now())),
+            hook_reader=lambda: HookReader(engine.rows, engine.keywords, now=to_ms(writer.now())),
             methodology=methodology(self._settings.methodology),
             origin=self._origin,
             root=self._root,
@@ -677,8 +676,15 @@ def kinds_of(settings: Settings) -> Kinds:
     return Kinds(methodology(settings.methodology).kinds)
 
 
+def is_on_server(path: str | os.PathLike[str] | None) -> bool:
+    """Does `path` name a store on a database server?"""
+    return isinstance(path, str) and names_database(path)
+
+
 def locate(path: str | os.PathLike[str] | None) -> Path | None:
-    """The file meant by `path`; nothing for a memory that lives and dies with the process."""
+    """The file meant by `path`; nothing for a memory that lives and dies with the process, or is on a server."""
+    if is_on_server(path):
+        return None
     if path is None:
         return store_path(find_root(Path.cwd()))
     if os.fspath(path) == MEMORY:

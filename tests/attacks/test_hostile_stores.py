@@ -22,7 +22,7 @@ from recollect.core.fields import COLUMNS
 from recollect.core.kinds import Kinds
 from recollect.store.migrations.latest import LATEST, SCHEMA_DIGESTS
 from recollect.store.sqlite.backup import list_backups, make_backup
-from recollect.store.sqlite.hook_reader import open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 from recollect.store.sqlite.known_schema import made_schemas, schema_digests
 from recollect.store.sqlite.recognise import digest_schema
 from recollect.tend.maintenance import restore_backup, salvage_store

@@ -17,7 +17,7 @@ from faults.fault_tools import base_seed, report, size
 from recollect.app import Recollect
 from recollect.core.errors import InvalidInput, NotFound, Refused
 from recollect.core.query import Filter
-from recollect.store.sqlite.hook_reader import open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 from test_naughty import naughty
 
 HEADS = ("", "'", '"', "`", "]", ")", "')", '")', "';", '";', "\\", "\\'", "%", "a' ", 'a" ', "x\x00", "\n", "$.", "$[")

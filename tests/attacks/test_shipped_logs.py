@@ -17,7 +17,7 @@ import recollect
 from faults.fault_tools import environment
 from recollect.core.errors import UnsafeFile
 from recollect.core.kinds import Kinds
-from recollect.store.sqlite.hook_reader import open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 from recollect.store.sqlite.own_log import claim_log, strange_files
 from recollect.tend.maintenance import salvage_store, strange_logs_beside
 

@@ -24,7 +24,7 @@ from recollect.core.errors import AmbiguousId, MemoryNotFound, NotFound, Recolle
 from recollect.core.query import Filter
 from recollect.interfaces.mcp.handle import MemoryHandle
 from recollect.interfaces.mcp.server import build
-from recollect.store.sqlite.hook_reader import open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 
 USERS = ("ann", "bob", "cleo")
 NAMES = ("Ann Miller", "Acme", "Oslo", "Dr Bell", "Pump Seven")

@@ -22,7 +22,7 @@ from recollect.core.errors import BadScip, NoModel
 from recollect.files.git import Change, Commit, follow_renames
 from recollect.interfaces.cli import main
 from recollect.store.check import check
-from recollect.store.sqlite.repair import rebuild
+from recollect.store.rebuild import rebuild
 from recollect.testing.fakes import ScriptedModel
 
 Tree = Callable[[dict[str, str]], Path]

@@ -12,7 +12,7 @@ from recollect.app import Recollect
 from recollect.config import Settings
 from recollect.core.errors import AmbiguousEntity, EntityNotFound, InvalidField
 from recollect.store.check import check
-from recollect.store.sqlite.repair import rebuild
+from recollect.store.rebuild import rebuild
 from recollect.testing.fakes import ScriptedModel
 
 

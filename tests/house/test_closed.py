@@ -13,7 +13,7 @@ import recollect
 from recollect.app import Recollect
 from recollect.core.errors import MemoryClosed
 
-KNOWN_WHEN_CLOSED = {"path", "project"}  # facts that need no store
+KNOWN_WHEN_CLOSED = {"path", "location", "project"}  # facts that need no store
 VERBS = [
     name
     for name, member in vars(Recollect).items()

@@ -36,7 +36,7 @@ EVERYTHING = Filter(
 OPEN = {
     "where": where(EVERYTHING, "p")[0], "order": "created_at desc, id", "of": "and session = :session",
     "by": "state", "names": "id", "which": "1 = 1", "quiet": "'tend'", "mentions": "0", "seen": "", "table": "turns",
-    "queued": "and s.queued_at is not null", "columns": "id", "marks": "?",
+    "queued": "and s.queued_at is not null", "columns": "id", "marks": "?", "set": "id = :new", "key": "id = :old",
 }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from recollect.observer.failure_patterns import (
 )
 from recollect.observer.readers.base import ReadingTally
 from recollect.observer.readers.hook import read_hook as read_hooks
-from recollect.store.sqlite.hook_reader import open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 
 UNREAD = "File has not been read yet. Read it first before writing to it."
 

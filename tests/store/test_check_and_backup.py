@@ -11,8 +11,9 @@ from recollect.app import Recollect
 from recollect.core.errors import BackupFailed, BackupNotFound, StoreDamaged
 from recollect.core.kinds import Kinds
 from recollect.store.check import check
+from recollect.store.rebuild import rebuild
 from recollect.store.sqlite.backup import list_backups, make_backup
-from recollect.store.sqlite.repair import _readable, rebuild, salvage
+from recollect.store.sqlite.repair import _readable, salvage
 from recollect.tend.put_back import put_back
 
 

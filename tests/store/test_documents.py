@@ -10,7 +10,8 @@ from recollect.config import Settings
 from recollect.core.errors import StoreDamaged
 from recollect.core.kinds import Kinds
 from recollect.store.check import check
-from recollect.store.sqlite.repair import rebuild, salvage
+from recollect.store.rebuild import rebuild
+from recollect.store.sqlite.repair import salvage
 
 
 @pytest.fixture

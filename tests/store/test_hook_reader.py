@@ -14,8 +14,10 @@ from recollect.core.decay import HalfLife, stored_decay
 from recollect.core.kinds import Kinds
 from recollect.recall.recipes import DEFAULT
 from recollect.recall.score import confidence_now
+from recollect.store.hook_reader import WEIGHTS as hook_weights
+from recollect.store.hook_reader import HookReader
 from recollect.store.migrations.latest import LATEST
-from recollect.store.sqlite.hook_reader import HookReader, open_hook_reader
+from recollect.store.sqlite.hook_file import open_hook_reader
 
 NOW = int(datetime.now(UTC).timestamp() * 1000)
 ALL = ("gotcha", "decision", "fact", "dead_end", "error_pattern", "preference")
@@ -121,7 +123,7 @@ def test_a_store_of_another_schema_is_refused_and_left_as_it_is(path: Path, sche
 
 
 def test_words_weigh_as_they_do_for_recall() -> None:
-    assert f"bm25(keywords, {', '.join(map(str, DEFAULT.columns))})" in HookReader._MATCHING
+    assert hook_weights == DEFAULT.columns
 
 
 def test_a_fact_of_the_store_that_is_damaged_is_refused(path: Path) -> None:

@@ -12,7 +12,7 @@ from recollect.files.mark import StoreOrigin
 from recollect.observer.api import Observer
 from recollect.recall.reader import Reader
 from recollect.remember.writer import Writer
-from recollect.store.sqlite.hook_reader import HookReader
+from recollect.store.hook_reader import HookReader
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from recollect.files.session_file import ToldRecord
     from recollect.observer.events import ToolCall
     from recollect.observer.failure_patterns import Match
-    from recollect.store.sqlite.hook_reader import HookReader
+    from recollect.store.hook_reader import HookReader
 
     OpenReader = Callable[..., HookReader]
 
 
 def open_reader(path: str, *, now: int) -> HookReader:
     """The store in a file, read the lean way."""
-    from recollect.store.sqlite.hook_reader import open_hook_reader  # an event that is only kept does without
+    from recollect.store.sqlite.hook_file import open_hook_reader  # an event that is only kept does without
 
     return open_hook_reader(path, now=now)
 

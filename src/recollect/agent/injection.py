@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from recollect.core.summary import MemorySummary
     from recollect.observer.events import ToolCall
-    from recollect.store.sqlite.hook_reader import HookReader
+    from recollect.store.hook_reader import HookReader
 
     class Search(Protocol):
         """Finds memories of some kinds, best first, each with its relevance."""

@@ -13,7 +13,7 @@ from recollect.core.records import Memory
 from recollect.core.scope import Phase
 from recollect.core.summary import MemorySummary
 from recollect.store.codec import to_ms
-from recollect.store.sqlite.hook_reader import HookReader
+from recollect.store.hook_reader import HookReader
 
 _MIN_WORDS = 20  # of a request, before its meaning alone is reason enough (benchmarks/moment.py --warm)
 

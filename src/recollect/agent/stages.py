@@ -27,7 +27,7 @@ from recollect.observer.events import ToolCall
 from recollect.observer.tool_calls import command_name
 from recollect.privacy.fence import own_words
 from recollect.recall.reader import Reader
-from recollect.store.sqlite.hook_reader import HookReader
+from recollect.store.hook_reader import HookReader
 
 # --- what a stage is given -------------------------------------------------------------------------------------------
 

@@ -26,8 +26,8 @@ from recollect.remember.forget import erase_observed, ever_said
 from recollect.store.log import REPLICA, EntryBody
 from recollect.store.meta import FILE, Meta
 from recollect.store.relog import chain_again
-from recollect.store.sqlite.texts import OWN_WRITERS, StoredTexts
 from recollect.store.store import Store, projects_of
+from recollect.store.texts import OWN_WRITERS, StoredTexts
 from recollect.store.tombstones import ERASED_REASON, tombstone_key
 
 # Tables whose rows are changed together with the log, or hold no words of anybody.

@@ -19,8 +19,8 @@ from recollect.remember.act import ActContext
 from recollect.remember.changes import Changes
 from recollect.remember.screen import screen_memory
 from recollect.store.cache import empty
-from recollect.store.sqlite.texts import OWN_WRITERS, StoredTexts
 from recollect.store.store import Store, projects_of
+from recollect.store.texts import OWN_WRITERS, StoredTexts
 
 
 class SecretPlace(NamedTuple):

@@ -89,7 +89,7 @@ class Injections:
     _LATEST = """
         select i.memory, i.moment, i.at, i.session, coalesce(s.host, '') from injections i
           left join agent_sessions s on s.project = i.project and s.session = i.session
-         where i.project = :project and (:session is null or i.session = :session)
+         where i.project = :project and (cast(:session as text) is null or i.session = :session)
          order by i.at desc, i.session, i.memory limit :limit
     """
 

@@ -65,8 +65,8 @@ class Jobs:
     _RELEASE = """
         update jobs set holder = null, lease_until = null, outcome = :outcome, note = :note,
                         failures = case when :outcome = 'failed' then failures + 1 else 0 end,
-                        failed_at = case when :outcome = 'failed' then :ran else null end,
-                        ran_at = case when :outcome = 'done' then :ran else ran_at end
+                        failed_at = case when :outcome = 'failed' then cast(:ran as bigint) else null end,
+                        ran_at = case when :outcome = 'done' then cast(:ran as bigint) else ran_at end
          where project = :project and name = :name and holder = :holder
     """
 

@@ -31,8 +31,8 @@ from recollect.store.migrations.latest import LATEST
 from recollect.store.sqlite.backup import memory_ids, rewrite_copy
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.repair import read_erasures
-from recollect.store.sqlite.texts import StoredTexts
 from recollect.store.store import Store
+from recollect.store.texts import StoredTexts
 from recollect.tend.beside import HOOK_LOGS, copies_beside, remove_copy, texts_beside
 from recollect.tend.erasure_report import (
     ErasedPlace,

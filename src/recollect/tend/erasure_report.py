@@ -21,8 +21,8 @@ from recollect.core.text import counted
 from recollect.remember.erase import ErasedRows
 from recollect.store.sqlite.backup import FOLDER as BACKUPS
 from recollect.store.sqlite.swap import QUARANTINE
-from recollect.store.sqlite.texts import StoredTexts
 from recollect.store.store import Store
+from recollect.store.texts import StoredTexts
 from recollect.tend.beside import files_beside_store
 
 _PROBE = 60  # characters of a text that are looked for in files

@@ -11,14 +11,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import BackupNotFound, NotAStore, StoreAltered, StoreDamaged, StoreError, StoreMissing
+from recollect.core.errors import (
+    BackupNotFound,
+    FileOnly,
+    NotAStore,
+    StoreAltered,
+    StoreDamaged,
+    StoreError,
+    StoreMissing,
+)
 from recollect.models.budget import day_of
 from recollect.store.check import CheckReport, check
 from recollect.store.jobs import Job
 from recollect.store.open import open_store
+from recollect.store.rebuild import RepairReport, rebuild
 from recollect.store.sqlite.backup import Backup, list_backups, make_backup
 from recollect.store.sqlite.engine import sqlite_version
-from recollect.store.sqlite.repair import RepairReport, rebuild, salvage
+from recollect.store.sqlite.repair import salvage
 from recollect.store.sqlite.swap import QUARANTINE, STAMP, STRANGE
 from recollect.tend.policy import SCHEDULE, USUAL, next_run
 
@@ -61,6 +70,7 @@ def silent(*_: object) -> None:
 class StoreFacts:
     """What a person who looks after the store wants to know first."""
 
+    engine: str  # and its release
     schema: int
     memories: Mapping[str, int]  # how many of each status
     model: str | None  # of the vectors that answer
@@ -108,9 +118,13 @@ class Maintenance:
     def backup(self, to: Path | None = None) -> Path | None:
         """Copy the store, verified; into `backups/` beside it unless `to` names a file, which is noted: an erasure
         names it. None for one in memory."""
-        made = make_backup(self._store.engine, target=to)
-        if to is not None and not self._store.engine.read_only:
-            with self._store.engine.write():
+        engine = self._store.engine
+        if engine.folder is None and engine.location != ":memory:":
+            hint = "Use `pg_dump` or `pg_basebackup`: see docs/how-to/postgres.md."
+            raise FileOnly("Backing up", engine.location, hint=hint)
+        made = make_backup(engine, target=to)
+        if to is not None and not engine.read_only:
+            with engine.write():
                 self._store.exports.note(str(to.absolute()), format=BACKUP, at=self._clock())
         return made
 
@@ -141,6 +155,7 @@ class Maintenance:
 
         space = self._store.vectors.active()
         return StoreFacts(
+            engine=self._store.engine.version,
             schema=self._store.engine.schema(),
             memories=self._store.memories.tally(),
             model=None if space is None else space.model,

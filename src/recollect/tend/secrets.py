@@ -20,7 +20,7 @@ from recollect.privacy.values import redact_value, rules_in
 from recollect.remember.rescreen import SecretPlace, redact_store, rules_in_text, secrets_in_store
 from recollect.store.sqlite.backup import make_backup
 from recollect.store.sqlite.engine import SqliteEngine
-from recollect.store.sqlite.texts import StoredTexts
+from recollect.store.texts import StoredTexts
 from recollect.tend.beside import HOOK_LOGS, copies_beside, remove_copy, texts_beside
 
 if TYPE_CHECKING:

@@ -181,7 +181,9 @@ def _common(parser: argparse.ArgumentParser, *, quiet: bool = False) -> None:
     """Options that may stand before or after the command."""
     absent = argparse.SUPPRESS
     parser.add_argument("--json", action="store_true", default=absent if quiet else False, help="plain JSON on stdout")
-    parser.add_argument("--store", metavar="PATH", default=absent if quiet else None, help="database file or project")
+    parser.add_argument(
+        "--store", metavar="PATH", default=absent if quiet else None, help="database file, project or postgresql://…"
+    )
     parser.add_argument(
         "--personal",
         action="store_const",

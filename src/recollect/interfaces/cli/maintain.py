@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.app import Recollect
-from recollect.core.errors import InvalidField, StoreError, StoreMissing
+from recollect.core.errors import FileOnly, InvalidField, StoreError, StoreMissing
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import check_json, restored_json
 from recollect.tend.maintenance import newest_backup, restore_backup, salvage_store
-from recollect.wiring import keep_mark, kinds_of, locate
+from recollect.wiring import is_on_server, keep_mark, kinds_of, locate
 
 if TYPE_CHECKING:
     from recollect.core.chores import Done, Plan
@@ -49,7 +49,7 @@ def arguments_restore(parser: argparse.ArgumentParser) -> None:
 def run_restore(args: argparse.Namespace, console: Console) -> int:
     from recollect.config import Settings
 
-    path = _store_file(args)
+    path = _store_file(args, "Restoring")
     backup = newest_backup(path) if args.backup is None else Path(args.backup)
     with keep_mark(path, backup):
         restored = restore_backup(path, backup, kinds=kinds_of(Settings()))
@@ -121,7 +121,6 @@ def arguments_repair(parser: argparse.ArgumentParser) -> None:
 
 
 def run_repair(args: argparse.Namespace, console: Console) -> int:
-    path = _store_file(args)
     try:
         with open_from(args) as memory:
             outcome = memory.maintenance.repair(always=args.rebuild, progress=_checking(console))
@@ -129,11 +128,12 @@ def run_repair(args: argparse.Namespace, console: Console) -> int:
     except StoreMissing:
         raise
     except StoreError as error:
-        if not _is_damage(error):
+        if not _is_damage(error) or is_on_server(args.store):
             raise
         from recollect.config import Settings
 
         console.progress_done()
+        path = _store_file(args, "Salvaging")
         with keep_mark(path):
             outcome = salvage_store(path, kinds_of(Settings()))
     _show_repair(outcome, console)
@@ -236,8 +236,10 @@ def _scan_files(paths: list[str]) -> list[dict[str, object]]:
     return findings
 
 
-def _store_file(args: argparse.Namespace) -> Path:
+def _store_file(args: argparse.Namespace, what: str) -> Path:
     path = locate(args.store)
+    if is_on_server(args.store):
+        raise FileOnly(what, args.store.rpartition("@")[2], hint="Use `pg_restore` or your server's backups.")
     if path is None:
         raise InvalidField("store", "a memory without a file has nothing to care for")
     return path

@@ -18,7 +18,7 @@ from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads import entry_json, status_json, turn_json
 from recollect.tend.maintenance import backups_beside, engine_version, strange_logs_beside
 from recollect.version import __version__
-from recollect.wiring import locate
+from recollect.wiring import is_on_server, locate
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -161,7 +161,7 @@ def examine(args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         "recollect": __version__,
         "python": platform.python_version(),
         "sqlite": engine_version(),
-        "store": str(path),
+        "store": args.store.rpartition("@")[2] if is_on_server(args.store) else str(path),
     }
     worries: list[str] = []
     try:
@@ -178,6 +178,8 @@ def examine(args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str]) -> None:
     store = memory.maintenance.facts()
     facts["project"] = memory.project
+    if is_on_server(memory.location):
+        facts["store"], facts["database"] = memory.location, store.engine
     worries += memory.notices
     facts["origin"] = "foreign" if memory.is_foreign else "yours"
     facts["schema"] = store.schema

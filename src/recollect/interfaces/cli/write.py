@@ -42,7 +42,7 @@ def run_init(args: argparse.Namespace, console: Console) -> int:
         ignore = None if memory.path is None else memory.path.parent / ".gitignore"
         if ignore is not None and memory.path is not None and memory.path.parent.name == ".recollect":
             _ignore_memories(os.fspath(ignore))
-        state = {"path": str(memory.path), "project": memory.project, "memories": memory.count()}
+        state = {"path": memory.location, "project": memory.project, "memories": memory.count()}
     if console.json:
         console.value(state)
     else:

@@ -24,7 +24,7 @@ from psycopg.types.numeric import NumericBinaryLoader
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from recollect.core.errors import FileOnly, MemoryClosed, StoreBusy, StoreReadOnly
-from recollect.store.port import Row, Value
+from recollect.store.port import Column, Row, Value
 from recollect.store.postgres.dialect import PostgresDialect, bind_row, defines, definitions
 from recollect.store.postgres.server import (
     Connection,
@@ -59,6 +59,18 @@ _UNWALLED = """
      where n.nspname = 'recollect' and c.relkind in ('r', 'p') and not c.relispartition and not c.relrowsecurity
        and c.relname <> 'about' order by c.relname
 """
+# Without the tenant, which statements never name, and without the keyword index, which is made from the rows.
+_COLUMNS = """
+    select c.relname::text, a.attname::text, a.atttypid = 'text'::regtype, coalesce(
+               (select array_position(k.conkey, a.attnum) - 1 from pg_constraint k
+                 where k.conrelid = c.oid and k.contype = 'p'), 0)::bigint
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where n.nspname = 'recollect' and c.relkind in ('r', 'p') and not c.relispartition
+       and c.relname not in ('about', 'tenants', 'keywords', 'keyword_counts') and a.attname <> 'tenant'
+     order by c.relname, a.attnum
+"""
+_ENDED = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.IdleSessionTimeout)
 _IDLE = TransactionStatus.IDLE
 
 Result = TypeVar("Result")
@@ -209,7 +221,7 @@ class PostgresEngine:
         connection = self._writing
         if connection is None:
             raise RuntimeError("savepoint() outside write(): there is no transaction to be a part of")
-        with connection.transaction():
+        with self._translated(), connection.transaction():
             yield
 
     @contextmanager
@@ -303,6 +315,12 @@ class PostgresEngine:
     def upgrades(self) -> Sequence[tuple[int, str, Callable[[Engine], None], tuple[str, ...]]]:
         return ()
 
+    def tables(self) -> dict[str, list[Column]]:
+        found: dict[str, list[Column]] = {}
+        for table, name, is_text, key in self.rows(_COLUMNS):
+            found.setdefault(table, []).append(Column(name, is_text, key))
+        return found
+
     def check_structure(self) -> list[str]:
         """What is wrong with the walls and the tables. Pages and indexes are the server's to check (`pg_amcheck`)."""
         open_tables = [row[0] for row in self.rows(_UNWALLED)]
@@ -376,11 +394,14 @@ class PostgresEngine:
             connection = self._pooled().getconn()
             try:
                 return connection, act(connection)
-            except BaseException:
-                was_dead = connection.broken
+            except BaseException as error:
+                was_dead = connection.broken or isinstance(error, _ENDED)
+                if was_dead:
+                    connection.close()
                 self._give_back(connection)
                 if last or not was_dead:
                     raise
+                self._pooled().check()  # the others that were idle will have died with it
         raise AssertionError("the last try returns or raises")
 
     def _give_back(self, connection: Connection) -> None:

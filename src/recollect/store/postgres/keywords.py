@@ -221,6 +221,15 @@ class PostgresKeywords:
     def _numbers(self, words: Sequence[str]) -> list[int]:
         return [int.from_bytes(self._mark(word)[1], "little") for word in words]
 
+    def ranked(self, words: Sequence[str], *, weights: tuple[float, float, float], limit: int) -> list[int]:
+        terms, index = self._known([(word, False) for word in words])
+        gathered, rest = _within_reach(terms, GATHERED[0])
+        if not gathered:
+            return []
+        found = _Rows(self._find(_any_of(self._query(term) for term in gathered), GATHERED[0]))
+        ranking = found.rank([*gathered, *rest], index, weights, self._numbers, whole=len(gathered))
+        return [seq for seq, _ in ranking[:limit]]
+
     # --- by presence ------------------------------------------------------------------------------------------------
 
     def with_all(self, words: Sequence[str], *, limit: int) -> list[int]:
@@ -384,7 +393,7 @@ class _Rows:
         newest: bool = False,
     ) -> Ranking:
         """The rows that hold any of some terms, best first, of equal ones the older, or the newest. Of the first
-        `whole` terms every row is here, so that a phrase is counted as often as it really stands."""
+        `whole` terms every row is here, so that phrases and beginnings are counted as they really stand."""
         import numpy as np
 
         if not self.seqs:
@@ -394,7 +403,8 @@ class _Rows:
         total = np.zeros(len(self.seqs))
         for place, term in enumerate(terms):
             often = self._frequency(term, weights, numbers)
-            held = int(np.count_nonzero(often)) if place < whole and len(term.words) > 1 else term.held
+            is_plain = len(term.words) == len(term.words[0]) == 1
+            held = term.held if is_plain or place >= whole else int(np.count_nonzero(often))
             total += index.idf(held) * often * (_K1 + 1) / (often + damp)
         order = np.array(self.seqs, np.int64)
         best = np.lexsort((-order if newest else order, -total))

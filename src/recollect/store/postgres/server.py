@@ -43,6 +43,8 @@ OLDEST_SERVER = 150_000
 OLDEST_VECTOR = (0, 8)
 _TENANT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
+_LEAD = re.compile(r"^.* failed: (FATAL:\s*)?")  # how the driver begins when it cannot connect
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
@@ -65,6 +67,8 @@ def parse_address(dsn: str) -> Address:
         rest = urlencode([(name, value) for name, value in given if name not in ours])
         known = conninfo.conninfo_to_dict(urlunsplit(parts._replace(query=rest)))
         pool = int(ours.get("pool", POOL))
+        for port in str(known.get("port") or "").split(","):  # one for each of several hosts
+            int(port or 0)
     except (psycopg.ProgrammingError, ValueError) as error:
         raise BadDsn(_words(error)) from None
     tenant = ours.get("tenant", TENANT)
@@ -115,19 +119,24 @@ def inspect_server(connection: Connection, location: str) -> Server:
     if row is None:
         raise StoreForbidden(location, "the role that logged in is not known there", hint="Use another role.")
     version, vector, home, login, sees_everything, makes_roles, has_role, may_enter = row
-    if version < OLDEST_SERVER:
-        raise OldServer(location, "PostgreSQL", found=_release(version), needed=_release(OLDEST_SERVER))
-    if vector is not None and tuple(map(int, vector.split(".")[:2])) < OLDEST_VECTOR:
-        raise OldServer(location, "pgvector", found=vector, needed=".".join(map(str, OLDEST_VECTOR)))
+    require_version(version, vector, location)
     if may_enter is False:
         hint = f"Ask its administrator to run `grant {ROLE} to {login}`."
         raise StoreForbidden(location, f"the role {login!r} may not use the schema {SCHEMA!r}", hint=hint)
     facts: dict[str, str] = dict(connection.execute(_ABOUT).fetchall()) if may_enter else {}
-    role = facts.get("role", ROLE if has_role or makes_roles else "")
     may = bool(has_role and (found := connection.execute(_MAY_TAKE, {"role": ROLE}).fetchone()) and found[0])
+    role = facts.get("role", ROLE if may or makes_roles else "")
     if sees_everything and not (role and (may or makes_roles)):
         raise RowSecurityOff(location, login)
     return Server(version, vector, home, login, sees_everything, makes_roles, int(facts.get("schema", 0)), role, may)
+
+
+def require_version(version: int, vector: str | None, location: str) -> None:
+    """Refuse a server, or an extension in it, that is too old."""
+    if version < OLDEST_SERVER:
+        raise OldServer(location, "PostgreSQL", found=_release(version), needed=_release(OLDEST_SERVER))
+    if vector is not None and tuple(map(int, vector.split(".")[:2])) < OLDEST_VECTOR:
+        raise OldServer(location, "pgvector", found=vector, needed=".".join(map(str, OLDEST_VECTOR)))
 
 
 def _release(number: int) -> str:
@@ -246,7 +255,7 @@ def as_store_error(
 
 
 def _words(error: BaseException) -> str:
-    """What an error says, on one line, without the echo of the statement."""
+    """What an error says, on one line, without the echo of the statement or of the address."""
     primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    lines = [line.strip() for line in (primary or str(error)).splitlines() if line.strip()]
-    return (lines[-1] if lines else type(error).__name__).rstrip(".")
+    first = (primary or str(error) or type(error).__name__).strip().splitlines()[0]
+    return _LEAD.sub("", first).rstrip(".")

@@ -6,7 +6,9 @@ import json
 import re
 from functools import lru_cache
 
-from recollect.store.port import Params
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.store.port import Params
 
 _SETS = (
     (re.compile(r"= any\((:\w+)\)"), r"in (select value from json_each(\1))"),
@@ -35,7 +37,7 @@ class SqliteDialect:
         for phrase, ours in _SETS:
             sql = phrase.sub(ours, sql)
         sql = _FUNCTION.sub(lambda found: f"{_FUNCTIONS[found[1]]}(", sql)
-        sql = _CAST.sub("as blob)", sql)
+        sql = _CAST.sub("as blob)", sql).replace("/* not indexed */", "not indexed")
         if sql.lstrip().startswith(_DEFINES):
             for type, ours in _TYPES:
                 sql = sql.replace(type, ours)

@@ -36,7 +36,7 @@ from recollect.core.errors import (
 )
 from recollect.core.text import index_body, index_names
 from recollect.store.migrations.latest import APPLICATION_ID, LATEST
-from recollect.store.port import Row, Value
+from recollect.store.port import Column, Row, Value
 from recollect.store.sqlite.dialect import SqliteDialect
 from recollect.store.sqlite.lock import FairLock, Reserve
 from recollect.store.sqlite.own_log import claim_log, strange_files
@@ -69,6 +69,8 @@ _CUT = "Run `recollect repair`: it keeps the file and salvages what is left. `re
 _STRANGE = "It came from outside, perhaps with a pull. Any command that writes moves it to quarantine/; or remove it."
 _ABOUT = ("application_id", "user_version")
 _PROJECT = "select value from meta where project = '' and name = 'project'"
+_TABLES = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name"
+_COLUMNS = "select name, lower(type), pk from pragma_table_info(:of) order by cid"
 _HEADER = 100  # bytes before the first page of a database; its size in pages stands at 28
 
 if TYPE_CHECKING:
@@ -345,6 +347,18 @@ class SqliteEngine:
         from recollect.store.sqlite.history import UPGRADES
 
         return UPGRADES
+
+    @property
+    def version(self) -> str:
+        return f"SQLite {sqlite_version()}"
+
+    def tables(self) -> dict[str, list[Column]]:
+        return {
+            str(table): [
+                Column(str(name), type == "text", key) for name, type, key in self.rows(_COLUMNS, {"of": table})
+            ]
+            for (table,) in self.rows(_TABLES)
+        }
 
     def check_structure(self) -> list[str]:
         with self.read():

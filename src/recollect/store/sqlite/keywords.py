@@ -336,6 +336,12 @@ class SqliteKeywords:
         )
         return [Match(id, score) for _, id, score in best]
 
+    def ranked(self, words: Sequence[str], *, weights: tuple[float, float, float], limit: int) -> list[int]:
+        body, names, context = weights
+        asked = {"match": any_of(map(quoted, words)), "first": 0, "limit": limit}
+        rows = self._engine.rows(_RANKED, {**asked, "body": body, "names": names, "context": context}) if words else []
+        return [row[0] for row in rows]
+
     def with_all(self, words: Sequence[str], *, limit: int) -> list[int]:
         return _with_all(self._engine, words, limit=limit)
 

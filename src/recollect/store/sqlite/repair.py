@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,11 +19,11 @@ from recollect.core.kinds import Kinds
 from recollect.store.codec import from_row
 from recollect.store.erasures import LOG_COLUMNS, TOMBSTONE_COLUMNS, Erasures, gather_erasures
 from recollect.store.log import REPLICA
-from recollect.store.memories import facets
 from recollect.store.migrate import every_step, migrate
 from recollect.store.observed import IN_ORDER as OBSERVED_IN_ORDER
 from recollect.store.observed import TABLES as OBSERVED
 from recollect.store.port import Row
+from recollect.store.rebuild import RepairReport, rebuild
 from recollect.store.relog import put_log_in_order
 from recollect.store.sqlite import frames, leaves
 from recollect.store.sqlite.backup import verify
@@ -36,47 +35,10 @@ from recollect.store.sqlite.swap import exchange, holding, workplace
 from recollect.store.store import Store
 from recollect.store.tombstones import Tombstones, tombstone_key
 
-_SEQS = "select id, seq from memories"
-
-
-@dataclass(frozen=True, slots=True)
-class RepairReport:
-    """What repairing did."""
-
-    rebuilt: tuple[str, ...] = ()
-    quarantined: Path | None = None
-    salvaged: int = 0
-    lost: tuple[str, ...] = ()
-    tombstones: int = 0  # put back because the log knows of them and the rows did not
-
-
 _CARRIED = (
     "links", "tombstones", "log", "meta", "documents", "document_pairs", "document_links", "document_ranks",
     "entities", "spend", "turns", "turn_calls", "working_memory", "agent_sessions", "injections", *OBSERVED,
 )  # fmt: skip
-_CLEAR_FACETS = "delete from facets"
-_ADD_FACET = "insert into facets (project, facet, value, seq) values (?, ?, ?, ?) on conflict do nothing"
-
-
-def rebuild(store: Store) -> RepairReport:
-    """Make every projection anew from the rows, in one transaction."""
-    with store.engine.write():
-        store.engine.keywords.rebuild()
-        seqs: dict[str, int] = {row[0]: row[1] for row in store.engine.rows(_SEQS)}
-        store.engine.execute(_CLEAR_FACETS)
-        for page in store.memories.every():
-            store.engine.execute_many(
-                _ADD_FACET,
-                [(m.project, facet, value, seqs[m.id]) for m in page.memories for facet, value in facets(m)],
-            )
-        store.documents.sweep()
-        store.graph.mend()
-        store.entities.rebuild_names()
-        store.sessions.adopt()
-    spaces = store.vectors.spaces()
-    for space in spaces:
-        store.vectors.rebuild(space)
-    return RepairReport(rebuilt=("keywords", "facets", "names", *(["vectors"] if spaces else [])))
 
 
 def salvage(path: Path, kinds: Kinds, *, only_if: Callable[[], bool] = lambda: True) -> RepairReport:

@@ -1,15 +1,13 @@
 """The light reader: a few statements over the rows and the keyword index, enough to remind an agent in time.
 
-A hook process opens the file here, for reading only and without any migration; a warm process hands in the engine it
-has. Loads nothing but the standard library, the driver and the house's tables of figures. Ranks, decides nothing else.
+A hook process brings a file that was opened for reading only (`sqlite/hook_file.py`), a warm process the engine it has.
+Loads nothing but the standard library and the house's tables of figures. Ranks, decides nothing else.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
-import stat
 
 from recollect.core.aptness import WeighedRequest, split_request, telling_words, weigh_stem
 from recollect.core.decay import DISPUTED_SHARE, stored_decay
@@ -18,23 +16,24 @@ from recollect.core.fields import COLUMNS, column_names
 from recollect.core.ranking import EVIDENCE_KINDS, KEYWORD_COLUMNS, SHOWN_STATUSES
 from recollect.core.summary import MemorySummary
 from recollect.core.text import CONTENT_LIMIT, humps, index_names, is_small_talk, split_terms, whole
-from recollect.store.migrations.latest import LATEST
-from recollect.store.sqlite.match import quoted
-from recollect.store.sqlite.own_log import strange_files
-from recollect.store.sqlite.recognise import FoundSchema, harden
-from recollect.store.terms import cut_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    import apsw
+    from typing import Any, Protocol
 
     Rows = Callable[[str, Mapping[str, Any]], list[tuple[Any, ...]]]
-    Tokens = Callable[[Sequence[str]], list[list[str]]]
 
-_BUSY_MS = 800  # a reader waits for a recovery, and for who closes last and empties the log; the deadline ends it
+    class HookKeywords(Protocol):
+        """What the light reader asks of a keyword index."""
+
+        def tokens(self, texts: Sequence[str]) -> list[list[str]]: ...
+
+        def frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]: ...
+
+        def ranked(self, words: Sequence[str], *, weights: tuple[float, float, float], limit: int) -> list[int]: ...
+
+
 _DAY_MS = 86_400_000.0
 _MAX_CHARS = 4_000  # of a text that words are taken from
 _MAX_TERMS = 10  # rarest terms that are looked for; the others only cost time
@@ -53,6 +52,7 @@ def _sql_list(values: Iterable[str]) -> str:
     return ", ".join(f"'{value}'" for value in values)
 
 
+WEIGHTS = (KEYWORD_COLUMNS[0], KEYWORD_COLUMNS[1], KEYWORD_COLUMNS[2])
 _ROW = f"{column_names(prefix='m.')}, m.checksum"  # whole rows: their checksum covers every column
 # Nobody is told what is closed, outdated, only evidence, or one user's own.
 _STANDING = (
@@ -66,9 +66,10 @@ _STANDING = (
 class HookReader:
     """Reads of one store at one moment; `now` is milliseconds since 1970."""
 
-    def __init__(self, rows: Rows, tokens: Tokens, *, now: int) -> None:
+    def __init__(self, rows: Rows, keywords: HookKeywords, *, now: int) -> None:
         self._rows = rows
-        self._tokens = tokens
+        self._keywords = keywords
+        self._tokens = keywords.tokens
         self._now = now
         self.project = self._fact("", "project") or "default"
 
@@ -107,20 +108,21 @@ class HookReader:
         return None if part is None or bar is None else (float(bar), json.dumps(part))
 
     _EXISTS = """
-        select instr(value, char(10) || :path || char(10)) > 0 or instr(value, char(10, 1, 10)) > 0
+        select strpos(value, :line) > 0 or strpos(value, :unlisted) > 0
           from meta where project = :project and name = 'outlook_files'
     """
 
     def exists(self, path: str) -> bool:
         """Did earlier sessions find a file or folder of the project? One of too many to be kept counts as found."""
-        found = self._rows(self._EXISTS, {"project": self.project, "path": path})
+        asked = {"project": self.project, "line": f"\n{path}\n", "unlisted": "\n\1\n"}
+        found = self._rows(self._EXISTS, asked)
         return bool(found and found[0][0])
 
     _ABOUT = f"""
-        select {_ROW} from memories m not indexed
+        select {_ROW} from memories m /* not indexed */
          where m.seq in (select seq from facets where project = :project and facet = :facet
-                            and value in (select value from json_each(:values)) order by seq desc limit 400)
-           and m.kind in (select value from json_each(:kinds)) and {_STANDING}
+                            and value = any(:values) order by seq desc limit 400)
+           and m.kind = any(:kinds) and {_STANDING}
          order by m.confidence desc, m.seq desc limit :limit
     """
 
@@ -128,7 +130,7 @@ class HookReader:
         self, names: Iterable[str], kinds: Iterable[str], *, limit: int, facet: str = "file"
     ) -> list[MemorySummary]:
         """What is known of some files, or modules, the surest first."""
-        listed = {"values": json.dumps(sorted(names)), "kinds": json.dumps(sorted(kinds)), "limit": limit}
+        listed = {"values": sorted(names), "kinds": sorted(kinds), "limit": limit}
         return self._summaries(self._ABOUT, {**listed, "facet": facet})
 
     _OF_KIND = f"""
@@ -143,14 +145,14 @@ class HookReader:
     _LEADING = f"""
         select {_ROW} from memories m
          where {_STANDING} and m.scope = 'global' and m.files is null
-           and m.kind in (select value from json_each(:kinds))
+           and m.kind = any(:kinds)
          order by m.pinned desc, m.verified desc, m.confidence desc, m.created_at desc, m.seq limit :limit
     """
 
     def leading(self, kinds: Iterable[str], *, limit: int) -> Iterator[MemorySummary]:
         """What holds everywhere: pinned first, then confirmed, then the surest. What is about files waits until they
         are touched. Read as far as it is asked for: most of it is only there in case the first may not be told."""
-        return self._each(self._LEADING, {"kinds": json.dumps(sorted(kinds)), "limit": limit})
+        return self._each(self._LEADING, {"kinds": sorted(kinds), "limit": limit})
 
     _FRESH = f"""
         select {_ROW} from memories m
@@ -171,18 +173,12 @@ class HookReader:
 
     # --- by words -------------------------------------------------------------------------------------------------
 
-    _TOTAL = "select max(rowid) from keywords_docsize"
-    _FREQUENCY = "select doc from temp.keyword_terms where term = :term"
-    _MATCHING = f"""
-        select rowid, bm25(keywords, {", ".join(map(str, KEYWORD_COLUMNS))}) as rank from keywords
-         where keywords match :match order by rank, rowid limit :limit
-    """
     _INDEXED = f"""
-        select m.seq, m.content, m.files, m.modules from memories m not indexed
-         where m.seq in (select value from json_each(:seqs)) and m.kind in (select value from json_each(:kinds))
+        select m.seq, m.content, m.files, m.modules from memories m /* not indexed */
+         where m.seq = any(:seqs) and m.kind = any(:kinds)
            and octet_length(m.content) <= {CONTENT_LIMIT} and {_STANDING}
     """
-    _THESE = f"select {_ROW}, m.seq from memories m not indexed where m.seq in (select value from json_each(:seqs))"
+    _THESE = f"select {_ROW}, m.seq from memories m /* not indexed */ where m.seq = any(:seqs)"
 
     def search(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
         """The memories of some kinds that speak of what `text` does, each with how much of it they share.
@@ -193,38 +189,34 @@ class HookReader:
         asked = self._read(text)
         if not asked.spelt:
             return []
-        expression = " OR ".join(quoted(word) for word in asked.spelt)
-        matching = self._rows(self._MATCHING, {"match": expression, "limit": _LOOKED_AT})
-        rank = {row[0]: number for number, row in enumerate(matching)}
-        params = {"seqs": json.dumps(list(rank)), "kinds": json.dumps(sorted(kinds))}
+        matching = self._keywords.ranked(asked.spelt, weights=WEIGHTS, limit=_LOOKED_AT)
+        rank = {seq: number for number, seq in enumerate(matching)}
+        params = {"seqs": list(rank), "kinds": sorted(kinds)}
         found = self._rows(self._INDEXED, {**params, "project": self.project, "now": self._now})
         texts = [(content, (*_labels(files), *_labels(modules))) for _, content, files, modules in found]
         shares = {row[0]: share for row, share in zip(found, self._shares(asked, texts), strict=True) if share > 0}
         if not shares:
             return []
-        rows = self._rows(self._THESE, {"seqs": json.dumps(list(shares))})
+        rows = self._rows(self._THESE, {"seqs": list(shares)})
         hits = [
             (self._summary(row[:-1], relevance=shares[row[-1]]), rank[row[-1]]) for row in rows if _is_sound(row[:-1])
         ]
         hits.sort(key=lambda hit: (-hit[0].relevance * hit[0].confidence, hit[1], hit[0].id))
         return [summary for summary, _ in hits[:limit]]
 
-    _FREQUENCIES = "select term, doc from temp.keyword_terms where term in (select value from json_each(:terms))"
-
     def find_apt(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
         """The memories of some kinds that speak of what a sentence of a request does, each with how much."""
         request, spelt = self._read_request(text)
         if not spelt:
             return []
-        expression = " OR ".join(map(quoted, spelt))
-        matching = self._rows(self._MATCHING, {"match": expression, "limit": _LOOKED_AT_FOR_REQUESTS})
-        params = {"seqs": json.dumps([row[0] for row in matching]), "kinds": json.dumps(sorted(kinds))}
+        matching = self._keywords.ranked(spelt, weights=WEIGHTS, limit=_LOOKED_AT_FOR_REQUESTS)
+        params = {"seqs": matching, "kinds": sorted(kinds)}
         found = self._rows(self._INDEXED, {**params, "project": self.project, "now": self._now})
         texts = [(content, (*_labels(files), *_labels(modules))) for _, content, files, modules in found]
         rated = zip(found, self._rate(request, texts), strict=True)
         best = sorted((-relevance, row[0]) for row, relevance in rated if relevance > 0)[:limit]
         relevance_of = {seq: -negative for negative, seq in best}
-        rows = self._rows(self._THESE, {"seqs": json.dumps(list(relevance_of))}) if best else []
+        rows = self._rows(self._THESE, {"seqs": list(relevance_of)}) if best else []
         hits = [self._summary(row[:-1], relevance=relevance_of[row[-1]]) for row in rows if _is_sound(row[:-1])]
         return sorted(hits, key=lambda hit: (-hit.relevance, hit.id))
 
@@ -246,10 +238,8 @@ class HookReader:
         segments = split_request(text)
         plain = list(dict.fromkeys(word for segment in segments for word in segment.words))
         stem_of = {word: stems[0] for word, stems in zip(plain, self._tokens(plain), strict=True) if stems}
-        total = max(1, int((self._rows(self._TOTAL, {}) or [(1,)])[0][0] or 1))
-        rows_of: dict[str, int] = dict(
-            self._rows(self._FREQUENCIES, {"terms": json.dumps(list(set(stem_of.values())))})
-        )
+        rows_of, size = self._keywords.frequencies(list(set(stem_of.values())))
+        total = max(1, size)
         weights = {stem: weigh_stem(stem, rows_of.get(stem, 0), total) for stem in stem_of.values()}
         wanted: dict[str, str] = {}
         parts: list[tuple[dict[str, bool], float]] = []
@@ -280,13 +270,13 @@ class HookReader:
         plain = [*(whole(name) for name in names), *(piece for name in names for piece in humps(name)), *words]
         plain += [word for phrase in phrases for word in phrase.split()]
         spelt = {token: word for word, tokens in zip(plain, self._tokens(plain), strict=True) for token in tokens[:1]}
-        total = max(1, int((self._rows(self._TOTAL, {}) or [(1,)])[0][0] or 1))
+        rows_of, size = self._keywords.frequencies([term for term in spelt if len(term) > 1])
+        total = max(1, size)
         counted: list[tuple[int, str, str]] = []  # in how many rows, the term, its plain spelling
         unknown = 0
         for term, word in spelt.items():
-            row = self._rows(self._FREQUENCY, {"term": term}) if len(term) > 1 else [(total,)]
-            if row:
-                counted.append((int(row[0][0]), term, word))
+            if rows := rows_of.get(term, 0 if len(term) > 1 else total):
+                counted.append((rows, term, word))
             else:
                 unknown += 1
         rarest = sorted(counted)[:_MAX_TERMS]
@@ -404,46 +394,3 @@ def _json(text: str | None) -> Any:
         return json.loads(text) if text else None
     except (ValueError, TypeError, RecursionError):
         return None
-
-
-def open_hook_reader(path: str, *, now: int) -> HookReader:
-    """A store as it stands on disk, while others may be writing it.
-
-    Raises OSError when it is absent, not one of ours, or of another schema than this release reads: an older one is
-    migrated by whoever opens it for writing next, a newer one belongs to a newer release, one that somebody altered is
-    refused by every other door with a word on what is odd.
-    """
-    connection = _connected(path)
-    connection.set_busy_timeout(_BUSY_MS)
-    harden(connection)
-    found = FoundSchema(connection)
-    if not found.is_ours:
-        raise OSError(f"{path} is not a store of ours")
-    if found.version != LATEST:
-        raise OSError(f"{path} has schema {found.version}; hooks of this release read {LATEST}")
-    if not found.is_of_this_release or found.odd_settings():
-        raise OSError(f"{path} was altered by another program")
-    connection.execute("pragma temp_store = memory; pragma cell_size_check = on")
-    connection.execute("create virtual table temp.keyword_terms using fts5vocab(main, keywords, row)")
-    connection.execute("pragma query_only = on")
-
-    def rows(sql: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        return connection.execute(sql, params).fetchall()
-
-    def tokens(texts: Sequence[str]) -> list[list[str]]:
-        return cut_with(connection, texts)
-
-    return HookReader(rows, tokens, now=now)
-
-
-def _connected(path: str) -> apsw.Connection:
-    import apsw
-
-    if not os.path.lexists(path):
-        raise OSError(f"there is no store at {path}")
-    found = os.lstat(path)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        raise OSError(f"{path} is a link or no file: see `recollect doctor`")
-    if strange := strange_files(path):
-        raise OSError(f"{strange[0]} was not written by this store: see `recollect doctor`")
-    return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)

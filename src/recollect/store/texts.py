@@ -1,4 +1,4 @@
-"""Every text that the tables of a file hold, whatever its schema: for those who look for what must not be there.
+"""Every text that the tables of a store hold, whatever its schema: for those who look for what must not be there.
 
 Rows are read and changed one by one, with their checksums. Memories and the log have writers of their own and are left
 out where rows are changed; indexes over them hold no column of text.
@@ -13,11 +13,9 @@ from typing import NamedTuple
 from recollect.core.digest import checksum
 from recollect.store.port import Engine, Row, Value
 
-_TABLES = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name"
-_COLUMNS = "select name, lower(type), pk from pragma_table_info(:table) order by cid"
 _EVERY = "select {columns} from {table}"
 _OF_PROJECT = "select {columns} from {table} where project = :project"
-_CHANGE = "update or replace {table} set {set} where {key}"
+_CHANGE = "update {table} set {set} where {key}"
 _REMOVE = "delete from {table} where {key}"
 _CLEAR = "delete from {table} where {which}"
 _NUMBER, _CHECKSUM, _PROJECT = "number", "checksum", "project"
@@ -45,7 +43,7 @@ class _Table(NamedTuple):
 
 
 class StoredTexts:
-    """The texts of one file, table by table."""
+    """The texts of one store, table by table."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -100,9 +98,8 @@ class StoredTexts:
         """Delete all rows of a project, or of all projects, from every table but those of `without`. Facts about the
         whole file stay."""
         removed: Counter[str] = Counter()
-        for (name,) in self._engine.rows(_TABLES):
-            columns = {column for column, _, _ in self._engine.rows(_COLUMNS, {"table": name})}
-            if name in without or name.startswith(_SCHEMA_TABLES) or _PROJECT not in columns:
+        for name, columns in self._engine.tables().items():
+            if name in without or name.startswith(_SCHEMA_TABLES) or _PROJECT not in {one.name for one in columns}:
                 continue
             which = "project = :project" if project is not None else "project <> ''" if name == "meta" else "true"
             given = {} if project is None else {"project": project}
@@ -110,12 +107,11 @@ class StoredTexts:
         return +removed
 
     def _tables(self) -> Iterator[_Table]:
-        for (name,) in self._engine.rows(_TABLES):
-            found = self._engine.rows(_COLUMNS, {"table": name})
-            texts = tuple(place for place, (_, type, _) in enumerate(found) if type == "text")
-            key = tuple(place for place, (_, _, part) in sorted(enumerate(found), key=lambda one: one[1][2]) if part)
+        for name, columns in self._engine.tables().items():
+            texts = tuple(place for place, column in enumerate(columns) if column.is_text)
+            key = tuple(sorted((p for p, column in enumerate(columns) if column.key), key=lambda p: columns[p].key))
             if texts and key:
-                yield _Table(str(name), tuple(str(column) for column, _, _ in found), texts, key)
+                yield _Table(name, tuple(column.name for column in columns), texts, key)
 
     def _rows(self, table: _Table, project: str | None = None) -> list[Row]:
         columns = ", ".join(f'"{column}"' for column in table.columns)
@@ -124,9 +120,8 @@ class StoredTexts:
         return self._engine.rows(sql.format(columns=columns, table=f'"{table.name}"'), given)
 
     def _remove(self, table: _Table, row: Row) -> int:
-        keys = " and ".join(f'"{table.columns[place]}" = :old{place}' for place in table.key)
-        named = {f"old{place}": row[place] for place in table.key}
-        return self._engine.execute(_REMOVE.format(table=f'"{table.name}"', key=keys), named)
+        named, key = self._key(table, row)
+        return self._engine.execute(_REMOVE.format(table=f'"{table.name}"', key=key), named)
 
     def _replace(self, table: _Table, row: Row, new: list[Value]) -> int:
         if _CHECKSUM in table.columns:
@@ -136,10 +131,16 @@ class StoredTexts:
                 return 0
             new[at] = checksum([new[place] for place in counted])
         changed = {f"new{place}": value for place, value in enumerate(new) if value != row[place]}
-        named = {f"old{place}": row[place] for place in table.key}
         sets = ", ".join(f'"{table.columns[int(name[3:])]}" = :{name}' for name in changed)
-        keys = " and ".join(f'"{table.columns[place]}" = :old{place}' for place in table.key)
-        return self._engine.execute(_CHANGE.format(table=f'"{table.name}"', set=sets, key=keys), {**changed, **named})
+        named, key = self._key(table, row)
+        if named != (after := self._key(table, new))[0]:  # another row may be called so already: this one replaces it
+            self._engine.execute(_REMOVE.format(table=f'"{table.name}"', key=after[1]), after[0])
+        return self._engine.execute(_CHANGE.format(table=f'"{table.name}"', set=sets, key=key), {**changed, **named})
+
+    def _key(self, table: _Table, row: Sequence[Value]) -> tuple[dict[str, Value], str]:
+        """What names a row, as values and as a condition."""
+        named = {f"key{place}": row[place] for place in table.key}
+        return named, " and ".join(f'"{table.columns[place]}" = :key{place}' for place in table.key)
 
 
 def _texts(table: _Table, row: Row) -> Iterator[HeldText]:
