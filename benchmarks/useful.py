@@ -2,10 +2,11 @@
 
     python benchmarks/useful.py
 
-`useful.jsonl` holds every memory that the rules promoted on the projects of `traces.py` (`rules` "now"), what people
-said included, and a random sample of what the first rules had promoted ("before"): project, session that completed it,
-signal, text, whether it would be told unasked at a level without a review, and the judgement. Judged once, each text by
-itself, by who wrote the rules and had seen them by project before: not blind, and a second reader is still to come.
+`useful.jsonl` holds every memory that the rules promote on the projects of `traces.py` (`rules` "now"), what people say
+included, what they promoted until the judgement ("cut"), and a random sample of what the first rules had promoted
+("before"): project, session that completed it, signal, text, whether it would be told unasked at a level without a
+review, and the judgement. "now" and "cut" were judged shuffled together, without project, rule or status in sight;
+`first` is the verdict of an earlier judge where it differs.
 
 - useful: a competent agent that is new to the project would act differently and better for having read it, and it holds
   beyond the day.
@@ -53,7 +54,7 @@ def table(rows: Sequence[dict[str, Any]], by: str) -> list[str]:
 
 def main() -> None:
     rows = read_set()
-    for rules in ("now", "before"):
+    for rules in ("now", "cut", "before"):
         some = [row for row in rows if row["rules"] == rules]
         for by in ("project", "signal"):
             print(f"\n## {rules}, by {by}\n", *table(some, by), sep="\n")
