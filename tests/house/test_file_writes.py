@@ -19,7 +19,9 @@ KNOWN = {
     "interfaces/hook.py": "a line of the hook's log is screened where it is written",
     "portable/package.py": "what an export holds, screened row by row (portable/export) before it is written",
     "portable/api.py": "the archive that is about to be encrypted, in a file without a name",
+    "interfaces/cli/editor.py": "memories as they are stored, in a private file for the person's editor; removed after",
     # no text of anybody
+    "files/known_stores.py": "paths of the person's own stores, in a private file of theirs",
     "interfaces/cli/write.py": "the line `*` in a .gitignore",
     "files/git.py": "an empty configuration for git in place of a repository's",
     "interfaces/http/access.py": "digests of random secrets, and the names people gave their tokens",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from recollect.tend.erasure_report import ErasureReport
     from recollect.tend.maintenance import CheckReport, ScheduledJob
     from recollect.tend.overview import Activity, DayCount, Facets, Health
+    from recollect.tend.projects import ProjectSummary
     from recollect.tend.put_back import Restored
     from recollect.tend.runner import Tended
 
@@ -292,6 +293,17 @@ def erasure_json(report: ErasureReport) -> Json:
             {"sort": one.sort, "where": one.where, "why": one.why, "way": one.way} for one in report.remaining
         ],
         "notes": list(report.notes),
+    }
+
+
+def project_json(project: ProjectSummary) -> Json:
+    return {
+        "project": project.name,
+        "path": project.path,
+        "memories": project.memories,
+        "changed_at": _iso(project.changed_at),
+        "personal": project.personal,
+        "trouble": project.trouble,
     }
 
 

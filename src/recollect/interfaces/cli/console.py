@@ -26,6 +26,7 @@ from recollect.core.given_json import parse_given_json
 from recollect.core.ids import in_utc
 from recollect.core.scope import Scope, Source, Status, Visibility, choose, share
 from recollect.core.text import indented, one_line
+from recollect.files.known_stores import note_store
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -122,6 +123,8 @@ def open_from(args: argparse.Namespace, *, create: bool = False) -> Recollect:
     memory = open_memory(
         args.store, create=create, read_only=args.read_only, actor=args.actor, door=door.name, personal=True
     )
+    if memory.path is not None and not args.read_only:
+        note_store(str(memory.path))
     for notice in memory.notices:
         sys.stderr.write(f"recollect: {one_line(notice)}\n")
     return memory
@@ -212,6 +215,24 @@ def filter_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pinned", action="store_true", default=None, help="only pinned ones")
     parser.add_argument("--as-of", metavar="DATE", help="what held on that day, superseded since or not")
+
+
+def is_narrowed(args: argparse.Namespace) -> bool:
+    """Was any filter given that lets less through?"""
+    lists = (args.kind, args.source, args.scope, args.visibility, args.status, args.file, args.module, args.tag,
+             args.session, args.document, args.label, args.type)  # fmt: skip
+    others = (args.since, args.until, args.needs_review, args.pinned, args.as_of, args.user)
+    return any(lists) or any(one is not None for one in others) or args.min_confidence > 0 or args.min_trust > 0
+
+
+def is_agreed(question: str, wanted: str = "yes") -> bool:
+    """Ask the person at the terminal. Where there is none, nobody can be asked: an error that says how to go on."""
+    if not sys.stdin.isatty():
+        raise InvalidField("yes", "nobody can be asked here", hint="Look with --dry-run, then add --yes.")
+    try:
+        return input(f"{question} Type `{wanted}`: ").strip().casefold() == wanted
+    except EOFError:
+        return False
 
 
 def filter_from(args: argparse.Namespace, *, everyone: str | None = None) -> Filter:

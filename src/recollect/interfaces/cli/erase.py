@@ -15,6 +15,8 @@ from recollect.interfaces.cli.console import (
     Console,
     filter_arguments,
     filter_from,
+    is_agreed,
+    is_narrowed,
     open_from,
     require_person,
 )
@@ -64,22 +66,24 @@ def run_erase(args: argparse.Namespace, console: Console) -> int:
         plan = memory.erase(**given, dry_run=True)
         if args.dry_run:
             return _show(plan, subject, console)
-        if not args.yes and not _is_agreed(plan, subject, console):
-            console.note("Nothing was erased.")
-            return FINE
+        if not args.yes:
+            if sys.stdin.isatty():
+                _show_plan(plan, subject, console)
+            if not is_agreed("Erase this for good? It cannot be undone.", "erase"):
+                console.note("Nothing was erased.")
+                return FINE
         done = memory.erase(**given, progress=lambda step: console.note(f"  {step} …") if sys.stderr.isatty() else None)
     return _show(done, subject, console)
 
 
 def _scope(args: argparse.Namespace) -> dict[str, Any]:
     """What was asked for, as `Recollect.erase` takes it. `--session` and `--user` alone are that session or user."""
-    narrowed = _narrows(args)
     if args.filter:
-        if not (narrowed or args.session or args.user):
+        if not is_narrowed(args):
             raise InvalidField("filter", "it lets everything through", hint="Add --kind, --tag …, or use --project.")
         given: dict[str, Any] = {"filter": filter_from(args, everyone=ANY_USER)}
     else:
-        if narrowed:
+        if is_narrowed(argparse.Namespace(**{**vars(args), "session": [], "user": None})):
             raise InvalidField("erase", "filters need --filter", hint="`recollect erase --filter --tag old`.")
         if len(args.session) > 1:
             raise InvalidField("session", "one at a time", hint="Or `--filter --session A --session B`.")
@@ -94,25 +98,6 @@ def _scope(args: argparse.Namespace) -> dict[str, Any]:
         **given,
         **({"also": args.also, "except_names": args.except_names} if args.also or args.except_names else {}),
     }
-
-
-def _narrows(args: argparse.Namespace) -> bool:
-    lists = (args.kind, args.source, args.scope, args.visibility, args.status, args.file, args.module, args.tag,
-             args.document, args.label, args.type)  # fmt: skip
-    others = (args.since, args.until, args.needs_review, args.pinned, args.as_of)
-    return any(lists) or any(one is not None for one in others) or args.min_confidence > 0 or args.min_trust > 0
-
-
-def _is_agreed(plan: ErasureReport, subject: Subject | None, console: Console) -> bool:
-    """Show what would go, and ask. Without a terminal nobody can be asked."""
-    if not sys.stdin.isatty():
-        raise InvalidField("yes", "nobody can be asked here", hint="Look with --dry-run, then add --yes.")
-    _show_plan(plan, subject, console)
-    try:
-        answer = input("Erase this for good? It cannot be undone. Type `erase`: ")
-    except EOFError:
-        return False
-    return answer.strip().casefold() == "erase"
 
 
 def _show(report: ErasureReport, subject: Subject | None, console: Console) -> int:

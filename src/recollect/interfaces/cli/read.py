@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Filter, Hit, Page
 from recollect.core.records import Memory
-from recollect.core.text import excerpt
+from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, filter_arguments, filter_from, given_text, open_from
-from recollect.interfaces.payloads import account_json, briefing_json, entry_json, memory_json
+from recollect.interfaces.payloads import account_json, briefing_json, entry_json, memory_json, project_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -87,29 +87,100 @@ def arguments_list(parser: argparse.ArgumentParser) -> None:
     filter_arguments(parser)
     parser.add_argument("--order", choices=["newest", "oldest", "confidence", "accessed"],
                         help="default newest; with --needs-review, as `recollect review` shows them")  # fmt: skip
-    parser.add_argument("--limit", type=int, default=50, metavar="N")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="at most this many (default: 50; of the forms below, all)"
+    )
     parser.add_argument("--skip", type=int, default=0, metavar="N")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="comma-separated, with a header")
+    form.add_argument("--jsonl", action="store_true", help="one JSON object a line")
+    form.add_argument("--ids", action="store_true", help="only ids, one a line")
 
 
 def run_list(args: argparse.Namespace, console: Console) -> int:
     filter = filter_from(args, everyone=ANY_USER)
     with open_from(args) as memory:
+        if args.csv or args.jsonl or args.ids:
+            return _write_rows(memory, filter, args, console)
+        limit = _PAGE if args.limit is None else args.limit
         if args.needs_review and args.order is None:
-            page, total = _list_waiting(memory, filter, limit=args.limit, skip=args.skip)
+            page, total = _list_waiting(memory, filter, limit=limit, skip=args.skip)
         else:
-            page = memory.list(filter, order=args.order or "newest", limit=args.limit, skip=args.skip)
+            page = memory.list(filter, order=args.order or "newest", limit=limit, skip=args.skip)
             total = memory.count(filter)
     if console.json:
         console.value(
             {"total": total, "memories": [memory_json(found) for found in page], "damaged": list(page.damaged)}
         )
         return FINE
-    for found in page:
-        console.line(f"{found.id}  {_marks(found)}{found.kind:<16} {excerpt(found.content, 90)}")
+    _show_table(page, console)
     for id in page.damaged:
         console.note(f"  ! {id} is damaged; run `recollect check`")
     console.note(f"{len(page)} of {total}")
     return FINE
+
+
+_PAGE = 50  # memories listed unless a limit is given
+_CHUNK = 1_000  # memories read at once for a program
+_ALL = 2**31
+_COLUMNS = (
+    "id", "kind", "status", "content", "confidence", "source", "scope", "visibility", "tags", "files", "modules",
+    "session", "user", "created_at", "updated_at", "event_at", "needs_review", "verified", "pinned", "access_count",
+    "revision",
+)  # fmt: skip
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet takes a text for a command
+
+
+def _show_table(page: Sequence[Memory], console: Console) -> None:
+    """One line each in columns, as wide as what stands in them."""
+    kinds = max((len(str(found.kind)) for found in page), default=0)
+    for found in page:
+        when = found.happened_at.date().isoformat()
+        text = f"{_marks(found)}{excerpt(found.content, 90)}"
+        console.line(f"{found.id}  {found.kind:<{kinds}}  {when}  {found.confidence:.2f}  {text}")
+
+
+def _write_rows(memory: Recollect, filter: Filter, args: argparse.Namespace, console: Console) -> int:
+    """All memories that a filter lets through for a program: comma-separated, lines of JSON, or ids."""
+    import csv
+    import json
+    import sys
+
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal speaks: a program reads this
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    if args.csv:
+        table.writerow(_COLUMNS)
+    for found in _every(memory, filter, args, console):
+        if args.ids:
+            sys.stdout.write(f"{found.id}\n")
+        elif args.jsonl:
+            sys.stdout.write(json.dumps(memory_json(found), ensure_ascii=False) + "\n")
+        else:
+            told = memory_json(found)
+            table.writerow([_cell(told.get(name)) for name in _COLUMNS])
+    return FINE
+
+
+def _every(memory: Recollect, filter: Filter, args: argparse.Namespace, console: Console) -> Iterator[Memory]:
+    left, skip = _ALL if args.limit is None else args.limit, args.skip
+    while left > 0:
+        page = memory.list(filter, order=args.order or "newest", limit=min(left, _CHUNK), skip=skip)
+        for id in page.damaged:
+            console.note(f"  ! {id} is damaged; run `recollect check`")
+        yield from page
+        taken = len(page) + len(page.damaged)
+        left, skip = left - taken, skip + taken
+        if taken < _CHUNK:
+            return
+
+
+def _cell(value: Any) -> str:
+    """A value in one cell. A text that a spreadsheet would run is marked as text."""
+    if value is None:
+        return ""
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"'{text}" if isinstance(value, str | list) and text.startswith(_FORMULAS) else text
 
 
 def _list_waiting(memory: Recollect, filter: Filter, *, limit: int, skip: int) -> tuple[Page, int]:
@@ -117,6 +188,28 @@ def _list_waiting(memory: Recollect, filter: Filter, *, limit: int, skip: int) -
     first = max(0, skip)
     queue = memory.review.list(limit=first + max(0, limit), filter=filter)
     return Page(tuple(item.memory for item in queue.items[first:]), queue.damaged), queue.total
+
+
+def arguments_projects(parser: argparse.ArgumentParser) -> None:
+    """Nothing beside the common options."""
+
+
+def run_projects(args: argparse.Namespace, console: Console) -> int:
+    from recollect.tend.projects import list_projects
+    from recollect.wiring import locate
+
+    here = locate(args.store)
+    found = list_projects([] if here is None else [str(here)])
+    if console.json:
+        console.value([project_json(one) for one in found])
+        return FINE
+    names = max((len(one.name) for one in found), default=0)
+    for one in found:
+        name = one.name + (" (personal)" if one.personal else "")
+        told = one.trouble or f"{one.memories:>7,}  {one.changed_at:%Y-%m-%d %H:%M}"
+        console.line(f"{name:<{names}}  {told}  {one.path}")
+    console.note(f"{counted(len(found), 'project')}; list one with `recollect list --store PATH`")
+    return FINE
 
 
 def arguments_show(parser: argparse.ArgumentParser) -> None:

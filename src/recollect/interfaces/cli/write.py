@@ -12,20 +12,26 @@ from recollect.core.errors import InvalidField, RecollectError
 from recollect.core.fields import DRAFTED, FIELDS, Field
 from recollect.core.forms import parse_form
 from recollect.core.given_json import parse_given_json
+from recollect.core.query import ANY_USER
 from recollect.core.records import Memory
 from recollect.core.scope import CorrectionReason
 from recollect.core.text import counted, excerpt
+from recollect.files.known_stores import note_store
 from recollect.files.plain import open_in_own_folder
 from recollect.interfaces.cli.console import (
     FINE,
     Console,
+    filter_arguments,
+    filter_from,
     given_text,
+    is_agreed,
+    is_narrowed,
     note_agent,
     open_from,
     parse_moment,
     require_person,
 )
-from recollect.interfaces.payloads import memory_json, receipt_json
+from recollect.interfaces.payloads import forgotten_json, memory_json, receipt_json
 from recollect.wiring import PERSONAL
 
 # --- init ----------------------------------------------------------------------------------------------------------
@@ -42,6 +48,8 @@ def run_init(args: argparse.Namespace, console: Console) -> int:
         ignore = None if memory.path is None else memory.path.parent / ".gitignore"
         if ignore is not None and memory.path is not None and memory.path.parent.name == ".recollect":
             _ignore_memories(os.fspath(ignore))
+        if memory.path is not None:
+            note_store(str(memory.path))
         state = {"path": memory.location, "project": memory.project, "memories": memory.count()}
     if console.json:
         console.value(state)
@@ -209,7 +217,7 @@ def _arguments_act(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--why", default="", help="the reason, for the log")
 
 
-arguments_dispute = arguments_forget = _arguments_act
+arguments_dispute = _arguments_act
 
 
 def arguments_confirm(parser: argparse.ArgumentParser) -> None:
@@ -225,12 +233,17 @@ _EDITED = tuple(field for field in FIELDS if field.edit)
 
 def arguments_edit(parser: argparse.ArgumentParser) -> None:
     _arguments_act(parser)
-    parser.add_argument("text", nargs="*", help="the new text, if it changes")
+    parser.add_argument("text", nargs="*", help="the new text, if it changes; with --open, further memories")
+    parser.add_argument("--open", action="store_true", help="edit one or many memories in $VISUAL or $EDITOR")
     _field_options(parser, _EDITED, editing=True)
     parser.add_argument("--if-revision", type=int, metavar="N", help="only if nobody changed it since")
 
 
 def run_edit(args: argparse.Namespace, console: Console) -> int:
+    if args.open:
+        from recollect.interfaces.cli.editor import edit_in_editor
+
+        return edit_in_editor(args, console)
     changes = _given_fields(args, _EDITED)
     if args.text:
         changes["content"] = given_text(args.text)
@@ -307,21 +320,66 @@ def run_pin(args: argparse.Namespace, console: Console) -> int:
         return _show_changed(console, "Unpinned" if args.off else "Pinned", memory.pin(args.id, pinned=not args.off))
 
 
-def run_forget(args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.payloads import forgotten_json
+def arguments_forget(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="*", help="memories; their last letters suffice")
+    parser.add_argument("--filter", action="store_true", help="all that the filters below let through, instead")
+    parser.add_argument("--dry-run", action="store_true", help="of a filter: tell what would go; change nothing")
+    parser.add_argument("--yes", action="store_true", help="of a filter: do not ask")
+    parser.add_argument("--why", default="", help="the reason, for the log")
+    filter_arguments(parser)
 
+
+def run_forget(args: argparse.Namespace, console: Console) -> int:
+    _require_ids_or_filter(args)
     with open_from(args) as memory:
-        gone = memory.forget(args.id, why=args.why)
-        told = forgotten_json(gone, memory.path)
+        found = memory.list(filter_from(args, everyone=ANY_USER), limit=_ALL) if args.filter else ()
+        if args.filter and not _is_forgetting_agreed(found, args, console):
+            return FINE
+        gone = memory.forget_all([one.id for one in found] or args.id, why=args.why)
+        told = forgotten_json(gone[0], memory.path)
+        if len(gone) > 1:
+            told["forgotten"] = [one.id for one in gone]
     if console.json:
         console.value(told)
-    else:
-        console.line(f"Forgotten for good: {gone.id}")
-        if gone.lingering:
-            console.note(f"  ! a copy may linger: {gone.lingering}")
-        if told["backups"]:
-            console.note(f"  ! {counted(len(told['backups']), 'backup')} made earlier may still hold it")
+        return FINE
+    console.line(f"Forgotten for good: {gone[0].id if len(gone) == 1 else f'{len(gone):,} memories'}")
+    for lingering in dict.fromkeys(one.lingering for one in gone if one.lingering):
+        console.note(f"  ! a copy may linger: {lingering}")
+    if told["backups"]:
+        console.note(f"  ! {counted(len(told['backups']), 'backup')} made earlier may still hold it")
     return FINE
+
+
+_ALL = 2**31
+_LISTED = 10  # memories shown before asking
+
+
+def _require_ids_or_filter(args: argparse.Namespace) -> None:
+    if bool(args.id) == args.filter:
+        raise InvalidField("forget", "give memories or --filter", hint="`recollect forget ID` or `--filter --tag old`.")
+    if args.filter and not is_narrowed(args):
+        raise InvalidField(
+            "filter", "it lets everything through", hint="Add --kind, --tag …, or see `recollect erase`."
+        )
+    if not args.filter and is_narrowed(args):
+        raise InvalidField("forget", "filters need --filter", hint="`recollect forget --filter --tag old`.")
+
+
+def _is_forgetting_agreed(found: Sequence[Memory], args: argparse.Namespace, console: Console) -> bool:
+    """Show how many a filter lets through, and ask."""
+    if console.json and (args.dry_run or not found):
+        console.value({"would_forget": [one.id for one in found]})
+    elif not console.json:
+        for one in found[:_LISTED]:
+            console.line(f"- {one.id}  [{one.kind}] {excerpt(one.content, 90)}")
+        more = f", {len(found) - _LISTED:,} of them not shown" if len(found) > _LISTED else ""
+        console.line(f"{len(found):,} would be forgotten{more}.")
+    if args.dry_run or not found:
+        return False
+    if args.yes or is_agreed(f"Forget {len(found):,} for good? It cannot be undone.", "forget"):
+        return True
+    console.note("Nothing was forgotten.")
+    return False
 
 
 def arguments_undo(parser: argparse.ArgumentParser) -> None:
