@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from recollect.app import Recollect
 from recollect.observer.events import (
     ActionType,
     Event,
@@ -389,3 +390,99 @@ def test_a_question_answered_with_no_is_no_error(line: str, text: str, failed: b
     rows = [{**PLAIN[2], "tool": "bash", "args": {"command": line}, "result": text, "error": True}]
     (result,) = [event for event in events(lines(rows)) if isinstance(event, ToolResult)]
     assert result.error is failed
+
+
+# --- agents that keep runs in shapes of their own -------------------------------------------------------------------
+
+# As mini-swe-agent 2.4 writes it (`trajectory_format` 1.1), with commands in the text and as tool calls.
+MINI = {
+    "trajectory_format": "mini-swe-agent-1.1",
+    "info": {"exit_status": "Submitted", "config": {"environment": {"cwd": "/p"}}},
+    "messages": [
+        {"role": "system", "content": "You can use a computer."},
+        {"role": "user", "content": "Please solve this issue: make f return 2. Always run every command alone."},
+        {
+            "role": "assistant",
+            "content": "I test",
+            "extra": {"actions": [{"command": "pytest -q"}], "timestamp": 1.7e9},
+        },
+        {"role": "user", "content": "<returncode>1</returncode>", "extra": {"raw_output": "1 failed", "returncode": 1}},
+        {
+            "role": "assistant",
+            "content": "I change it",
+            "extra": {"actions": [{"command": "sed -i s/1/2/ src/app.py", "tool_call_id": "c2"}]},
+        },
+        {"role": "tool", "tool_call_id": "c2", "content": "", "extra": {"raw_output": "", "returncode": 0}},
+        {"role": "exit", "content": "done", "extra": {"exit_status": "Submitted"}},
+    ],
+}
+
+
+def test_a_run_of_mini_swe_agent_is_read_with_its_exit_codes_and_no_word_of_its_template_is_a_persons() -> None:
+    text = json.dumps(MINI, indent=1).splitlines(keepends=True)  # as it stands on disk: one document over many lines
+    found = events(text)
+    calls = [event for event in found if isinstance(event, ToolCall)]
+    results = [event for event in found if isinstance(event, ToolResult)]
+    assert [call.changed for call in calls] == [(), ("src/app.py",)]
+    assert [(result.call_id, result.error) for result in results] == [(calls[0].call_id, True), ("c2", False)]
+    assert [event.hearsay for event in found if isinstance(event, UserText)] == [
+        "wrapped in an agent's own instructions"
+    ]
+    ended = found[-1]
+    assert isinstance(ended, SessionComplete)
+    assert ended.outcome is Outcome.SUCCESS
+
+
+# As OpenHands keeps a conversation since its release 1.0: a file an event, of named kinds.
+CONVERSATION = [
+    {"kind": "SystemPromptEvent", "id": "e0", "timestamp": "2026-01-01T00:00:00", "source": "agent"},
+    {
+        "kind": "MessageEvent",
+        "id": "e1",
+        "timestamp": "2026-01-01T00:00:01",
+        "source": "user",
+        "llm_message": {"role": "user", "content": [{"type": "text", "text": "never edit generated files"}]},
+    },
+    {
+        "kind": "ActionEvent",
+        "id": "e2",
+        "timestamp": "2026-01-01T00:00:02",
+        "source": "agent",
+        "tool_name": "terminal",
+        "tool_call_id": "t1",
+        "thought": [{"type": "text", "text": "I test"}],
+        "action": {"kind": "TerminalAction", "command": "make test"},
+    },
+    {
+        "kind": "ObservationEvent",
+        "id": "e3",
+        "timestamp": "2026-01-01T00:00:03",
+        "source": "environment",
+        "tool_call_id": "t1",
+        "observation": {"content": [{"type": "text", "text": "no rule"}], "exit_code": 2},
+    },
+    {
+        "kind": "ActionEvent",
+        "id": "e4",
+        "timestamp": "2026-01-01T00:00:04",
+        "source": "agent",
+        "tool_name": "file_editor",
+        "tool_call_id": "t2",
+        "action": {"kind": "FileEditorAction", "command": "str_replace", "path": "src/app.py"},
+    },
+]
+
+
+def test_a_folder_of_events_is_one_session(memory: Recollect, tmp_path: Path) -> None:
+    folder = tmp_path / "0a1b" / "events"
+    folder.mkdir(parents=True)
+    for number, event in enumerate(CONVERSATION):
+        (folder / f"event-{number:05d}-{event['id']}.json").write_text(json.dumps(event, indent=1))
+    (tmp_path / "0a1b" / "base_state.json").write_text("{}")
+    done = memory.observer.replay([tmp_path / "0a1b"])
+    assert done.sessions == 1
+    (seen,) = memory.observer.sessions()
+    assert (seen.calls, seen.errors, seen.prompt) == (2, 1, "never edit generated files")
+    assert [kept.memory.content for kept in done.learned[0].added] == ["never edit generated files"]
+    found = events(lines(CONVERSATION))
+    assert [call.paths for call in found if isinstance(call, ToolCall)] == [(), ("src/app.py",)]

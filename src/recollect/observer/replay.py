@@ -26,6 +26,7 @@ from recollect.observer.watcher import SessionWatcher
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".traj", ".json.gz", ENDING)
 SPOOL = "spool"
 SUBAGENTS = "subagents"
+EVENTS = "events"  # the folder of a conversation in which OpenHands keeps one file an event
 OPEN = 1_000  # sessions of one file that are watched at once
 _LINE = 64_000_000  # characters of a line that are read; the rest of it is passed over
 
@@ -92,14 +93,22 @@ def replay(
 
 
 def together(files: Sequence[Path]) -> list[list[Path]]:
-    """The files of each session: its transcript, then those of its subagents, which some hosts keep in a folder."""
+    """The files of each session: its transcript, then those of its subagents, which some hosts keep in a folder. Where
+    a host writes one file an event, all of a folder are one session."""
     units: dict[Path, list[Path]] = {}
     for path in files:
+        if _is_event(path):
+            units.setdefault(path.parent, []).append(path)
+            continue
         main = path.parent.parent.with_suffix(path.suffix) if path.parent.name == SUBAGENTS else path
         unit = units.setdefault(main, [main] if main.is_file() else [])
         if path != main:
             unit.append(path)
-    return list(units.values())
+    return [sorted(unit) if _is_event(unit[0]) else unit for unit in units.values()]
+
+
+def _is_event(path: Path) -> bool:
+    return path.parent.name == EVENTS and path.name.startswith("event-") and path.suffix == ".json"
 
 
 def drain(
@@ -174,8 +183,8 @@ def _watched(
     paths: Sequence[Path], tally: ReadingTally, watches: dict[str, SessionWatcher], begin: Begin, hearsay: str
 ) -> Iterator[SessionWatcher]:
     """Feed the events of some files to the watches of their sessions; one too many is given up to be learnt from."""
-    for path in paths:
-        with _opened(path) as lines:
+    for path in paths[:1] if _is_event(paths[0]) else paths:
+        with _opened_together(paths) if _is_event(path) else _opened(path) as lines:
             opening, stream = peek(lines)
             host = detect_format(opening) or ""
             for event in read_events(stream, tally=tally):
@@ -187,6 +196,18 @@ def _watched(
                 if hearsay and isinstance(event, UserText):
                     event.hearsay = hearsay
                 watch.feed(event)
+
+
+@contextmanager
+def _opened_together(paths: Sequence[Path]) -> Iterator[Iterable[str]]:
+    """The events of many small files as lines; one that is no object on its own is passed on as it is."""
+
+    def read() -> Iterator[str]:
+        for path in paths:
+            with path.open(encoding="utf-8", errors="replace") as file:
+                yield " ".join(file.read(_LINE).split("\n"))
+
+    yield read()
 
 
 @contextmanager

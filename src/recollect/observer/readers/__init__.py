@@ -26,6 +26,7 @@ READERS: dict[str, Read] = {
     "codex": logs.read_codex,
     "copilot": logs.read_copilot,
     "swe_agent": trajectories.read_swe_agent,
+    "mini_swe_agent": trajectories.read_mini_swe_agent,
     "openhands": trajectories.read_openhands,
     "plain": trajectories.read_plain,
     "hook": hook.read_hook,
@@ -39,9 +40,14 @@ _SIGNS: tuple[tuple[str, Callable[[Json], bool]], ...] = (
     ("copilot", lambda line: "." in str(line.get("type")) and isinstance(line.get("data"), dict)),
     ("claude_code", lambda line: "sessionId" in line and "type" in line),
     ("swe_agent", lambda line: isinstance(line.get("trajectory"), list)),
+    ("mini_swe_agent", lambda line: str(line.get("trajectory_format")).startswith("mini-swe-agent")),
     (
         "openhands",
-        lambda line: isinstance(line.get("history"), list) or ("source" in line and not _OPENHANDS.isdisjoint(line)),
+        lambda line: (
+            isinstance(line.get("history"), list)
+            or ("source" in line and not _OPENHANDS.isdisjoint(line))
+            or line.get("kind") in ("MessageEvent", "SystemPromptEvent", "ActionEvent")
+        ),
     ),
     ("plain", lambda line: line.get("k") in ("user", "assistant", "tool")),
 )

@@ -1,5 +1,5 @@
-"""Transcripts of agents that write one file per run: OpenHands streams and histories, SWE-agent trajectories, and the
-plain JSONL that any program can write.
+"""Transcripts of agents that write a file, or a folder of events, per run: OpenHands streams, histories and
+conversations, trajectories of SWE-agent and mini-swe-agent, and the plain JSONL that any program can write.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _TOOLS = {
     "read": "read", "write": "write", "edit": "edit", "run": "bash", "run_ipython": "run_ipython",
     "browse": "browse", "browse_interactive": "browse", "call_tool_mcp": "mcp__tool", "task_tracking": "task_tracker",
 }  # fmt: skip
+_REJECTED = "The user doesn't want to proceed with this tool use."
 _SPOKEN = frozenset({"message", "think", "system", "recall", "finish", "change_agent_state", "condensation", "null"})
 
 
@@ -35,6 +36,10 @@ def read_openhands(lines: Iterable[str], *, tally: ReadingTally, root: str | Non
     for line in read_objects(lines, tally):
         if isinstance(line.get("history"), list):
             yield from _history(line, tally, root)
+        elif word(line.get("kind")) in _KINDS:
+            if loose is None:
+                loose = EventMaker(f"conversation-{identity(line.get('timestamp'), line.get('id'))}", tally, root)
+            yield from _typed(line, loose)
         elif "action" in line or "observation" in line:
             if loose is None:
                 named = word(line.get("sid")) or f"stream-{identity(line.get('timestamp'), line.get('id'))}"
@@ -77,6 +82,45 @@ def _one(event: Json, maker: EventMaker) -> Iterator[Event]:
         yield maker.result(word(event.get("cause")), prose(event.get("content")), error=_failed(event, seen), at=at)
     elif action not in _SPOKEN and not seen:
         maker.tally.skip(action)
+
+
+# Releases since 1.0 write events of named kinds, one file each; a call and its answer share `tool_call_id`.
+_KINDS = frozenset({"MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "UserRejectObservation",
+                    "SystemPromptEvent", "ConversationStateUpdateEvent", "Condensation", "CondensationRequest",
+                    "CondensationSummaryEvent", "PauseEvent", "TokenEvent", "ConversationErrorEvent"})  # fmt: skip
+_ANSWERS = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
+_TYPED_TOOLS = {"terminal": "bash", "execute_bash": "bash", "file_editor": "str_replace_editor"}
+
+
+def _typed(event: Json, maker: EventMaker) -> Iterator[Event]:
+    kind, at = word(event.get("kind")), seconds(event.get("timestamp"))
+    key = word(event.get("tool_call_id")) or word(event.get("id"))
+    if kind == "MessageEvent":
+        said = prose(table(event.get("llm_message")).get("content"))
+        told = maker.user if event.get("source") == "user" else maker.reasoning
+        yield from told(key, said, at=at)
+    elif kind == "ActionEvent":
+        maker.step += 1
+        yield from maker.reasoning(f"{key}.thought", prose(event.get("thought")), at=at)
+        given = table(event.get("action")) or table(parse_json(prose(table(event.get("tool_call")).get("arguments"))))
+        tool = word(event.get("tool_name"))
+        if tool in ("think", "finish"):
+            yield from maker.reasoning(key, prose(given.get("thought") or given.get("message")), at=at)
+        else:
+            yield maker.call(key, _TYPED_TOOLS.get(tool, tool), given, at=at)
+    elif kind in _ANSWERS:
+        yield from _typed_answer(event, kind, key, at, maker)
+
+
+def _typed_answer(event: Json, kind: str, key: str, at: float | None, maker: EventMaker) -> Iterator[Event]:
+    seen = table(event.get("observation"))
+    if kind == "UserRejectObservation":
+        text = f"{_REJECTED} {prose(event.get('rejection_reason'))}".strip()
+    else:
+        text = prose(seen.get("content")) or prose(seen.get("output")) or prose(event.get("error"))
+    code = seen.get("exit_code", table(seen.get("metadata")).get("exit_code"))
+    failed = kind != "ObservationEvent" or seen.get("is_error") is True or bool(seen.get("error"))
+    yield maker.result(key, text, error=failed or (isinstance(code, int) and code > 0), at=at)
 
 
 def _failed(event: Json, seen: str) -> bool:
@@ -197,6 +241,45 @@ def _called(action: str, opened: str) -> tuple[str, Json]:
     if words[0] in _ON_OPEN_FILE:
         return words[0], {"path": opened}
     return words[0], {"pattern": target}
+
+
+# --- mini-swe-agent ------------------------------------------------------------------------------------------------
+
+
+_TEMPLATE = "wrapped in an agent's own instructions"  # the request stands among words no person wrote
+
+
+def read_mini_swe_agent(lines: Iterable[str], *, tally: ReadingTally, root: str | None = None) -> Iterator[Event]:
+    """The events of a run: messages whose `extra` holds the commands and their exit codes."""
+    document = table(parse_json(_whole(lines)))
+    tally.lines += 1
+    messages = [table(message) for message in rows(document.get("messages"))]
+    info = table(document.get("info"))
+    folder = word(table(table(table(info.get("config"))).get("environment")).get("cwd"))
+    named = identity(*(prose(message.get("content"))[:400] for message in messages[1:20]))
+    maker = EventMaker(f"run-{named}", tally, root or folder or None)
+    waiting: list[str] = []
+    for message in messages:
+        extra = table(message.get("extra"))
+        at = seconds(extra.get("timestamp"))
+        if message.get("role") == "assistant":
+            maker.step += 1
+            yield from maker.reasoning("", prose(message.get("content")), at=at)
+            actions = [table(action) for action in rows(extra.get("actions"))]
+            waiting = [word(one.get("tool_call_id")) or f"{maker.step}.{place}" for place, one in enumerate(actions)]
+            for key, action in zip(waiting, actions, strict=True):
+                yield maker.call(key, "bash", {"command": prose(action.get("command"))}, at=at)
+        elif isinstance(extra.get("returncode"), int) and waiting:
+            named_call = word(message.get("tool_call_id"))
+            key = named_call if named_call in waiting else waiting[0]
+            waiting.remove(key)
+            text = prose(extra.get("raw_output", message.get("content")))
+            failed = bool(extra["returncode"]) or bool(extra.get("exception_info"))
+            yield maker.result(key, text, error=failed, at=at)
+        elif message.get("role") == "user":
+            yield from maker.user("", prose(message.get("content")), at=at, hearsay=_TEMPLATE)
+    status = word(info.get("exit_status"))
+    yield maker.done(Outcome.SUCCESS if status == "Submitted" else Outcome.FAILURE if status else Outcome.UNKNOWN)
 
 
 # --- plain JSONL ---------------------------------------------------------------------------------------------------
