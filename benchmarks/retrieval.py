@@ -13,7 +13,8 @@ questions; intervals are bootstrap 95 %. LoCoMo's adversarial questions and thos
 wrong are counted apart. Our weights were fitted on these sets, half against half (decision 5): the figures here are
 in-sample for them. `--stores DIR` keeps the filled stores for the next run. `--pool 100000` puts all conversations and
 enough strangers' text (agent sessions, abstracts, code) into one store of that size and asks a sample of the questions
-there and, for comparison, in the conversation's own store.
+there and, for comparison, in the conversation's own store. `--engine postgresql://…` keeps each store as a tenant of
+that database instead of in a file of its own; the figures must be the same.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import itertools
 import math
 import os
 import random
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -110,7 +112,13 @@ class Score:
 
 
 def measure(
-    name: str, embedder: str, column: Column, most: int | None, stores: Path | None, later: timedelta | None = LIVED_IN
+    name: str,
+    embedder: str,
+    column: Column,
+    most: int | None,
+    stores: Path | None,
+    later: timedelta | None = LIVED_IN,
+    engine: str = "",
 ) -> Score:
     score, life = Score(), Life(later)
     for number, store in enumerate(SETS[name]()):
@@ -118,7 +126,7 @@ def measure(
             break
         prints = {item.id: fingerprint(clean(item.text)[0]) for item in store.items}
         last = max((item.at for item in store.items if item.at is not None), default=None)
-        with filled(store, embedder, column, stores, life) as memory:
+        with filled(store, embedder, column, stores, life, engine) as memory:
             for asked in store.questions:
                 life.ask(asked, last)
                 score.seconds += _ask(memory, asked, column.mode, score, prints)
@@ -128,10 +136,19 @@ def measure(
 
 @contextmanager
 def filled(
-    store: Store, embedder: str, column: Column, stores: Path | None, life: Life
+    store: Store, embedder: str, column: Column, stores: Path | None, life: Life, engine: str = ""
 ) -> Iterator[recollect.Recollect]:
     """An open memory that holds everything of a store, vectors included; from the last run when kept."""
     settings = Settings(recipe=column.recipe, embedder=embedder, reranker=column.reranker)
+    if engine:
+        tenant = re.sub(r"[^\w.-]", "-", f"{store.name}-{embedder}")
+        address = f"{engine}{'&' if '?' in engine else '?'}tenant={tenant}"
+        with recollect.open(address, settings=settings, clock=life) as memory:
+            if not memory.count():
+                _fill(memory, store, life)
+                memory.tend()
+            yield memory
+        return
     ending = "-at-once" if life.later is None else ""
     file = None if stores is None else stores / f"{store.name}-{embedder.replace(':', '-')}{ending}.db"
     if file is not None and file.exists():
@@ -326,6 +343,7 @@ def main() -> int:
     parser.add_argument("--later", choices=LATER, default="", help="ask so much later than a question is due")
     parser.add_argument("--at-once", action="store_true", help="write and ask everything now")
     parser.add_argument("--stores", type=Path, help="keep the filled stores in this folder")
+    parser.add_argument("--engine", default="", metavar="DSN", help="keep the stores in this PostgreSQL database")
     parser.add_argument("--pool", type=int, metavar="SIZE", help="one store for all, of so many memories")
     parser.add_argument("--questions", type=int, default=400, help="how many are asked of the pool")
     parser.add_argument("--write", action="store_true", help=f"keep the report in {RESULTS.name}")
@@ -347,7 +365,7 @@ def main() -> int:
                 if args.columns and column.name not in args.columns.split(","):
                     continue
                 later = None if args.at_once else timedelta(days=LATER[args.later])
-                score = measure(name, embedder, column, args.most, args.stores, later)
+                score = measure(name, embedder, column, args.most, args.stores, later, args.engine)
                 rows.append(_row(name, embedder, column.name, score))
                 apart += _apart(name, embedder, column.name, score)
                 print(rows[-1], *_apart(name, embedder, column.name, score), sep="\n", flush=True)

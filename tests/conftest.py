@@ -74,9 +74,30 @@ def tenant_dsn() -> str:
     return f"{database_dsn()}&tenant=t{uuid4().hex}"
 
 
+ENGINES = ("sqlite", "postgresql")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests marked `both_engines` that need a store run once on each engine."""
+    if metafunc.definition.get_closest_marker("both_engines") and "engine_name" in metafunc.fixturenames:
+        metafunc.parametrize("engine_name", ENGINES)
+
+
 @pytest.fixture
-def memory(clock: HandClock) -> Iterator[Recollect]:
-    with recollect.open(":memory:", project="test", actor="tester", clock=clock) as opened:
+def engine_name() -> str:
+    return "sqlite"
+
+
+@pytest.fixture
+def place(engine_name: str, tmp_path: Path, request: pytest.FixtureRequest) -> Path | str:
+    """Where an empty store can be made: a file, or an address."""
+    return str(request.getfixturevalue("tenant_dsn")) if engine_name == "postgresql" else tmp_path / "m.db"
+
+
+@pytest.fixture
+def memory(clock: HandClock, engine_name: str, request: pytest.FixtureRequest) -> Iterator[Recollect]:
+    where = request.getfixturevalue("tenant_dsn") if engine_name == "postgresql" else ":memory:"
+    with recollect.open(where, project="test", actor="tester", clock=clock) as opened:
         yield opened
 
 

@@ -13,6 +13,8 @@ from recollect.app import Recollect
 from recollect.core.errors import RecollectError
 from recollect.observer.findings import Finding
 
+pytestmark = pytest.mark.both_engines
+
 
 def lived(memory: Recollect, session: Session) -> None:
     watch = memory.observer.watch(session.name, host="claude-code")
@@ -28,9 +30,8 @@ def slip(name: str) -> Session:
     return session.run("bun run lint").edit("src/cart.ts")
 
 
-def test_a_slip_repeated_by_agents_becomes_advice_once_a_person_confirms_it(tmp_path: Path) -> None:
-    store = tmp_path / ".recollect" / "memory.db"
-    with recollect.open(store, project="shop") as memory:
+def test_a_slip_repeated_by_agents_becomes_advice_once_a_person_confirms_it(place: Path | str) -> None:
+    with recollect.open(place, project="shop") as memory:
         lived(memory, slip("monday"))
         assert memory.review.count() == 0
         lived(memory, slip("tuesday"))
@@ -38,7 +39,7 @@ def test_a_slip_repeated_by_agents_becomes_advice_once_a_person_confirms_it(tmp_
         assert waiting.sessions == ("monday", "tuesday")
         assert memory.brief("how do I lint?").text == ""
         memory.confirm(waiting.memory.id)
-    with recollect.open(store) as memory:
+    with recollect.open(place) as memory:
         assert "bun" in memory.brief("how do I lint with rtk bun?").text
         why = memory.why(waiting.memory.id)
         assert [entry.change.action for entry in why.history] == ["add", "confirm"]
@@ -74,10 +75,9 @@ def test_the_observer_is_there_for_async_programs_too() -> None:
     assert asyncio.run(told()) == 0
 
 
-def test_a_read_only_memory_refuses_to_learn_and_says_so(tmp_path: Path) -> None:
-    store = tmp_path / "memory.db"
-    recollect.open(store, project="p").close()
-    with recollect.open(store, read_only=True) as memory:
+def test_a_read_only_memory_refuses_to_learn_and_says_so(place: Path | str) -> None:
+    recollect.open(place, project="p").close()
+    with recollect.open(place, read_only=True) as memory:
         with pytest.raises(RecollectError) as caught:
             lived(memory, slip("monday"))
         assert caught.value.hint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,10 +18,14 @@ from recollect.store.cache import EmbeddingCache, empty
 from recollect.store.open import open_store
 from recollect.store.store import Store
 
+pytestmark = pytest.mark.both_engines
+
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(tmp_path / "m.db", Kinds(), project="p")
+def store(place: Path | str) -> Iterator[Store]:
+    opened = open_store(place, Kinds(), project="p")
+    yield opened
+    opened.close()
 
 
 def test_what_was_kept_comes_back_in_another_process_and_nothing_else(store: Store, clock: HandClock) -> None:
@@ -60,26 +65,28 @@ def test_a_harmed_entry_is_not_handed_out(store: Store, clock: HandClock) -> Non
     cache = EmbeddingCache(store.engine, store.project, clock)
     cache.put_many({"a": b"1", "b": b"2"})
     with store.engine.write():
-        store.engine.execute("update embedding_cache set vector = x'99' where key = 'a'")
+        store.engine.execute("update embedding_cache set vector = :other where key = 'a'", {"other": b"9"})
     assert cache.get_many(["a", "b"]) == {"b": b"2"}
 
 
-def test_a_store_that_cannot_be_written_answers_and_keeps_nothing(tmp_path: Path, clock: HandClock) -> None:
-    with_one = open_store(tmp_path / "m.db", Kinds(), project="p")
+def test_a_store_that_cannot_be_written_answers_and_keeps_nothing(place: Path | str, clock: HandClock) -> None:
+    with_one = open_store(place, Kinds(), project="p")
     EmbeddingCache(with_one.engine, with_one.project, clock).put_many({"a": b"1"})
     with_one.close()
-    store = open_store(tmp_path / "m.db", Kinds(), create=False, read_only=True)
+    store = open_store(place, Kinds(), create=False, read_only=True)
     cache = EmbeddingCache(store.engine, store.project, clock)
     cache.put_many({"b": b"2"})
     assert cache.get_many(["a", "b"]) == {"a": b"1"}
     store.close()
 
 
-def test_without_its_table_embedding_goes_on(store: Store, clock: HandClock) -> None:
+def test_without_its_table_embedding_goes_on(tmp_path: Path, clock: HandClock) -> None:
+    store = open_store(tmp_path / "m.db", Kinds(), project="p")
     with store.engine.write():
         store.engine.execute("drop table embedding_cache")
     cached = CachedEmbedder(CountingEmbedder(), EmbeddingCache(store.engine, store.project, clock))
     assert cached.embed_documents(["a", "b"]).shape == (2, 8)
+    store.close()
 
 
 def test_a_vector_outlives_its_embedder(store: Store, clock: HandClock) -> None:
@@ -102,9 +109,9 @@ def test_forgetting_a_memory_empties_the_cache(memory: Recollect) -> None:
     assert cache.count() == 0
 
 
-def test_tending_evicts_even_without_an_embedder(tmp_path: Path) -> None:
+def test_tending_evicts_even_without_an_embedder(place: Path | str) -> None:
     late = datetime.now(UTC) + timedelta(days=8)
-    with recollect.open(tmp_path / "m.db", project="p", clock=lambda: late) as memory:
+    with recollect.open(place, project="p", clock=lambda: late) as memory:
         cache = EmbeddingCache(memory.store.engine, memory.store.project, lambda: late - timedelta(days=8))
         cache.put_many({"a": b"1"})
         memory.tend()

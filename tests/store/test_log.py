@@ -23,6 +23,8 @@ from recollect.store.meta import FILE, Meta
 from recollect.store.open import open_store
 from recollect.store.sqlite.repair import salvage
 
+pytestmark = pytest.mark.both_engines
+
 OLD_STORE = Path(__file__).parent / "fixtures" / "schema_10_history.db.gz"  # with a ledger
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -87,29 +89,28 @@ def test_entries_of_another_replica_in_between_leave_both_chains_whole(memory: R
 # --- undo ----------------------------------------------------------------------------------------------------------
 
 
-def test_undo_takes_back_ones_own_last_change_and_never_another_actors(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", project="p", actor="anna") as anna:
+def test_undo_takes_back_ones_own_last_change_and_never_another_actors(place: Path | str) -> None:
+    with recollect.open(place, project="p", actor="anna") as anna:
         mine = anna.remember("The harbour opens at dawn.").id
-    with recollect.open(tmp_path / "m.db", project="p", actor="ben") as ben:
+    with recollect.open(place, project="p", actor="ben") as ben:
         theirs = ben.remember("The lighthouse is red.").id
-        with recollect.open(tmp_path / "m.db", project="p", actor="anna") as anna:
+        with recollect.open(place, project="p", actor="anna") as anna:
             assert anna.undo().memories == (mine,)
             with pytest.raises(NothingToUndo):
                 anna.undo()
             assert anna.undo(actor="ben").memories == (theirs,)
 
 
-def test_undo_of_a_named_memory_takes_back_whoever_changed_it(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", project="p", actor="ben") as ben:
+def test_undo_of_a_named_memory_takes_back_whoever_changed_it(place: Path | str) -> None:
+    with recollect.open(place, project="p", actor="ben") as ben:
         id = ben.remember("The lighthouse is red.").id
         ben.pin(id)
-    with recollect.open(tmp_path / "m.db", project="p", actor="anna") as anna:
+    with recollect.open(place, project="p", actor="anna") as anna:
         assert anna.undo(id).actions == ("pin",)
 
 
-def test_undo_never_takes_back_what_was_done_in_another_project(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    here, there = open_store(path, Kinds(), project="here"), open_store(path, Kinds(), project="there")
+def test_undo_never_takes_back_what_was_done_in_another_project(place: Path | str) -> None:
+    here, there = open_store(place, Kinds(), project="here"), open_store(place, Kinds(), project="there")
     with there.engine.write():
         there.log.append([Change("tend", None, "elsewhere"), Change("edit", None, "x")], act="a", actor="anna", at=AT)
     assert here.log.last_act(actor="anna") == []

@@ -13,7 +13,9 @@ from recollect.store.migrations.latest import LATEST
 from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.open import open_store
 from recollect.store.port import Engine
+from recollect.store.schema import CANONICAL
 from recollect.store.sqlite.backup import list_backups
+from recollect.store.sqlite.history import UPGRADES
 
 NEXT = LATEST + 1
 
@@ -88,3 +90,7 @@ def test_migrating_twice_is_migrating_once(path: Path) -> None:
     migrate(store.engine, steps)
     store.close()
     assert len(list_backups(path.parent)) == 1
+
+
+def test_the_common_schema_keeps_what_the_history_of_files_keeps() -> None:
+    assert tuple(table for _, _, _, tables in UPGRADES for table in tables) == CANONICAL

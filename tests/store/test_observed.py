@@ -30,6 +30,8 @@ from recollect.store.observed import TABLES, Observed
 from recollect.store.sqlite.repair import salvage
 from recollect.store.store import Store
 
+pytestmark = pytest.mark.both_engines
+
 
 def seen(id: str, at: float, *, events: int = 10, remedy: str = "Read <file> → Edit <file>") -> Contribution:
     return Contribution(

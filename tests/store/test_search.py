@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 import recollect
 from recollect.app import Recollect
 
+pytestmark = pytest.mark.both_engines
+
 ORDINARY = [
     "pre-edit", "don't", "src/app.py:42", "GB/s", "C++", "c#", "node.js", "a AND b", "NOT working", "foo OR",
     '"unclosed', "(paren", "col:value", "*", "^start", "NEAR(a b)", "x - y", "100%", "user@example.com", "what's up?",

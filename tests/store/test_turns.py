@@ -13,10 +13,13 @@ from recollect.core.conversations import Call, Turn
 from recollect.core.kinds import Kinds
 from recollect.store.check import check
 from recollect.store.migrate import census, every_step, migrate
+from recollect.store.open import open_store
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.repair import salvage
 from recollect.store.store import Store
 from recollect.store.turns import GONE
+
+pytestmark = pytest.mark.both_engines
 
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -26,11 +29,10 @@ def turn(number: int = 1, **fields: object) -> Turn:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    engine = SqliteEngine(tmp_path / "m.db")
-    migrate(engine)
-    yield Store(engine, Kinds(), project="p")
-    engine.close()
+def store(place: Path | str) -> Iterator[Store]:
+    opened = open_store(place, Kinds(), project="p")
+    yield opened
+    opened.close()
 
 
 def test_a_turn_is_brought_up_to_date_with_its_calls_in_order(store: Store) -> None:

@@ -14,7 +14,7 @@ from recollect.core.errors import MigrationFailed, RecollectError
 from recollect.store.meta import FILE, Meta
 from recollect.store.migrations.steps import MIGRATIONS, Migration
 from recollect.store.port import Engine
-from recollect.store.schema import FIRST, create
+from recollect.store.schema import CANONICAL, FIRST, create
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def census(engine: Engine) -> Census:
 
 
 def _census(engine: Engine, schema: int) -> Census:
-    made: list[str] = []
+    made = [] if engine.upgrades() else [*CANONICAL]
     for step in every_step(engine):
         if step.number <= schema:
             old, new = step.renamed or ("", "")

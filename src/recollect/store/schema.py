@@ -13,6 +13,13 @@ from recollect.core.fields import FIELDS, column_ddl
 from recollect.store.port import Engine
 
 FIRST = 11  # the number of this schema
+# The tables of it that no later step may lose a row of.
+CANONICAL = (
+    "memories", "links", "tombstones", "ledger", "documents", "document_pairs", "entities", "spend", "turns",
+    "turn_calls", "working_memory", "observed_sessions", "observed_files", "observed_pairs", "observed_errors",
+    "observed_calls", "observed_sequences", "observed_signals", "observed_traits", "observed_promotions",
+    "observed_syntheses", "agent_sessions", "injections",
+)  # fmt: skip
 _COLUMNS = ",\n".join(
     f"        {column_ddl(field)}{' unique' if field.name == 'id' else ''}" for field in FIELDS if field.since <= FIRST
 )
