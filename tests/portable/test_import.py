@@ -13,6 +13,7 @@ from portable.stores import EVERY, fill, open_store, rows
 from recollect.core.scope import Source, Status
 from recollect.portable import take_in
 from recollect.remember.agents import is_persons
+from recollect.store.exports import Exports
 
 FORMATS = ("jsonl", "archive")
 SAID = "The staging database resets every night."
@@ -214,3 +215,28 @@ def test_undo_does_not_reach_into_history_that_came_along(tmp_path: Path) -> Non
         there.import_memories(tmp_path / "e.jsonl")
         assert there.undo().memories == (mine.id,)
         assert there.get(id).content == "It resets at two."
+
+
+def test_what_was_erased_here_is_not_brought_back_by_an_older_export(tmp_path: Path) -> None:
+    with open_store(tmp_path / "a.db") as here:
+        here.remember("Grete Brandt keeps the keys of the harbour")
+        here.remember("Boats are painted in spring")
+        here.export(tmp_path / "e.jsonl", personal=True)
+        here.export(tmp_path / "vault", format="markdown")
+        (tmp_path / "notes.txt").write_text("Grete Brandt likes tea\nFenders hang on both sides\n")
+        here.erase(subject="Grete Brandt")
+        assert here.import_memories(tmp_path / "e.jsonl").counts == {"same": 1, "refused": 1}
+        assert here.import_memories(tmp_path / "vault", trust=True).counts == {"same": 1, "refused": 1}
+        assert here.import_memories(tmp_path / "notes.txt").counts == {"new": 1, "refused": 1}
+        here.erase(everything=True)
+        assert set(here.import_memories(tmp_path / "e.jsonl").counts) == {"refused"}
+        assert len(here.list(EVERY)) == 0
+
+
+def test_an_export_is_noted_so_that_an_erasure_can_name_it(tmp_path: Path) -> None:
+    with open_store(tmp_path / "a.db") as here:
+        here.remember(SAID)
+        here.export(tmp_path / "e.jsonl")
+        assert [(Path(one.path).name, one.format) for one in Exports(here.store.engine).every()] == [
+            ("e.jsonl", "jsonl")
+        ]

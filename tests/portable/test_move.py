@@ -124,3 +124,20 @@ def test_a_foreign_store_comes_over_as_a_strangers(
 def test_a_store_cannot_be_moved_into_itself(source: Path) -> None:
     with pytest.raises(recollect.RecollectError, match="it is the source"):
         migrate_store(source, source)
+
+
+def test_a_store_moves_to_postgresql_and_back_without_what_is_personal(
+    source: Path, tmp_path: Path, tenant_dsn: str
+) -> None:
+    (there,) = migrate_store(source, tenant_dsn)
+    assert there.imported.left_out["personal memories: they stay where they are"] == 1
+    assert migrate_store(source, tenant_dsn)[0].imported.counts.keys() <= {"same"}
+    (back,) = migrate_store(tenant_dsn, tmp_path / "back.db", trust=True)
+    assert back.verified
+    with open_store(source) as here, open_store(tmp_path / "back.db") as again:
+        kept = [one for one in rows(here)["memories"] if one["visibility"] != "personal"]
+        assert rows(again)["memories"] == kept
+        assert rows(again)["tombstones"] == rows(here)["tombstones"]
+        said = next(one for one in again.list(EVERY) if one.kind == "episode")
+        assert "add" in {entry.change.action for entry in again.history(said.id)}
+        assert again.maintenance.check().findings == []

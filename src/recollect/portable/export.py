@@ -6,6 +6,7 @@ what is exported; it is told whole, so that it can be continued elsewhere, only 
 
 from __future__ import annotations
 
+import json
 from array import array
 from bisect import bisect_left
 from collections import Counter
@@ -15,6 +16,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from recollect.core.fields import BY_NAME
+from recollect.core.forms import whole
 from recollect.core.log import OLD_REPLICA
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import Status, Visibility
@@ -32,7 +35,7 @@ from recollect.portable.records import (
     tombstone_record,
     vector_record,
 )
-from recollect.privacy.values import redact_value
+from recollect.privacy.values import redact_value, rules_in
 from recollect.remember.rescreen import rules_in_text
 from recollect.remember.screen import screen_memory
 from recollect.store.contents import ROOM_TABLES, Contents, Kept
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 EVERYTHING = Filter(statuses=Status, user=ANY_USER)
 _SHARED = frozenset(Visibility) - {Visibility.PERSONAL}
 _VECTORS_AT_ONCE = 500
+_FREE = frozenset({"text", "name", "labels", "object", "payload", "work_unit", "span"})  # forms that hold free text
 # What other rows need. Chats, and what agents did and were told, leave only when personal things were asked for.
 _PUBLIC_TABLES = ("documents", "document_links", "document_pairs", "sessions", "enriched")
 
@@ -93,6 +97,7 @@ class ExportStream:
         self._progress = progress
         self._sent = array("q")  # hashes of the ids that were exported, sorted when all are
         self._mentioned: set[str] = set()
+        self._redacted: set[str] = set()  # ids of memories a secret was taken out of
         self.counted = ExportCount()
 
     def header(self, at: datetime) -> Record:
@@ -154,6 +159,7 @@ class ExportStream:
                 memory, rules = screen_memory(memory)
                 if rules:
                     self.counted.redacted += 1
+                    self._redacted.add(memory.id)
                     memory = memory.having(fingerprint=fingerprint(memory.content), flagged=True)
                 self._sent.append(hash(memory.id))
                 self._mentioned.update(memory.entities)
@@ -177,12 +183,16 @@ class ExportStream:
     def _told(self, page: Sequence[Row]) -> Iterator[Row]:
         """Entries that may leave: all of them, or those about what was exported. One with a secret leaves without what
         it says, and the history is no longer whole then."""
+        about = [row[10] for row in page if row[9] == "memory" and row[2] == self._store.project and row[10]]
+        found = self._store.memories.get_many(list(dict.fromkeys(about)))
+        known: dict[str, Record] = {memory.id: whole(memory) for memory in found}
         for row in page:
             if not self.counted.whole and not (
                 row[2] == self._store.project and row[9] == "memory" and self._was_sent(row[10] or "")
             ):
                 continue
-            if row[11] is not None and rules_in_text(row[11]):
+            clean = {} if row[10] in self._redacted else known.get(row[10] or "", {})
+            if row[11] is not None and _holds_secret(row[11], clean):
                 self.counted.whole = False
                 row = (*row[:11], None, *row[12:])
             yield row
@@ -204,6 +214,27 @@ class ExportStream:
                     yield from (vector_record(space, item) for item in self._store.vectors.items(space, waiting))
                     waiting = []
             yield from (vector_record(space, item) for item in self._store.vectors.items(space, waiting))
+
+
+def _holds_secret(body: str, clean: Record) -> bool:
+    """Does what an entry says hold a secret? Fields that say what the memory still says were looked at with it, and
+    those that hold no free text cannot."""
+    if not clean:
+        return bool(rules_in_text(body))
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return bool(rules_in_text(body))
+    for part, values in told.items():
+        fields = values if isinstance(values, dict) else {part: values}
+        unseen = {
+            name: value
+            for name, value in fields.items()
+            if not (name in BY_NAME and (BY_NAME[name].form not in _FREE or clean.get(name) == value))
+        }
+        if unseen and rules_in(unseen):
+            return True
+    return False
 
 
 def _with_checksum(name: str, row: Row) -> Row:

@@ -129,7 +129,8 @@ class Filling:
             self._abandon(at)
             begun = ""
         empty = store.is_empty()
-        self.fresh = begun.partition(" ")[2] == told.digest or store.memories.is_empty()
+        nothing = store.memories.is_empty() and next(Contents(store).tombstones(), None) is None
+        self.fresh = begun.partition(" ")[2] == told.digest or nothing
         log_is_free = empty or begun == f"log {told.digest}"
         self.retold = self.fresh and trusted and told.whole and same and log_is_free
         self._mark = f"{'log' if self.retold else 'rows'} {told.digest}"

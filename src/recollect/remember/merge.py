@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from recollect.core.drafts import Draft, check_types
 from recollect.core.entities import Entity
@@ -30,12 +30,13 @@ from recollect.remember.act import ActContext
 from recollect.remember.agents import is_persons, limit_stranger
 from recollect.remember.changes import Changes
 from recollect.remember.commit import standing, tombstone_keys
+from recollect.remember.erase import marks_of
 from recollect.remember.screen import require_readable, screen_memory
 from recollect.remember.shape import shape
 from recollect.store.contents import Contents, Kept
 from recollect.store.port import Row
 from recollect.store.store import Store
-from recollect.store.tombstones import Tombstone
+from recollect.store.tombstones import ERASED_REASON, Tombstone
 
 Verdict: TypeAlias = Literal["new", "same", "older", "changed", "conflicting", "refused", "invalid"]
 _DETAILS = 200  # examples kept of each verdict; all are counted
@@ -43,6 +44,7 @@ _WORTH_TELLING = frozenset({"changed", "conflicting", "refused", "invalid"})
 # Being read is no change, and vectors are made again.
 _QUIET = frozenset({"project", "embedding_model", *(one.name for one in FIELDS if one.usage)})
 _MOST_COUNT = 2**40
+_FOR_GOOD = ("forgotten", ERASED_REASON)
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)  # what is proven keeps its times, whatever another machine's clock said
 
 
@@ -107,6 +109,7 @@ class Merge:
         self._promised: set[int] = set()  # hashes of the ids that a dry run would have added
         self._added = array("q")  # hashes of the ids that were added, whose history may be told
         self._is_sorted = False
+        self._erased = ErasedHere(store)
         self.count = MergeCount()
 
     # --- memories -------------------------------------------------------------------------------------------------
@@ -191,8 +194,10 @@ class Merge:
         if hash(memory.id) in self._promised:
             return "conflicting", "the file has this id twice"
         stone = next((stones[key] for key in tombstone_keys(memory) if key in stones), None)
-        if stone is not None and not self._fresh and (memory.status in OPEN or stone.reason == "forgotten"):
+        if stone is not None and not self._fresh and (memory.status in OPEN or stone.reason in _FOR_GOOD):
             return "refused", f"it was {stone.reason} here on {stone.at.date().isoformat()}"
+        if self._erased.covers(memory):
+            return "refused", "it was erased here"
         for twin in twins.get(memory.fingerprint, ()) if memory.status in OPEN else ():
             if standing(twin) == standing(memory) and twin.user == memory.user:
                 self._moved[memory.id] = twin.id
@@ -315,6 +320,33 @@ class Merge:
 
     def _write(self) -> AbstractContextManager[None]:
         return nullcontext() if self._dry_run else self._store.engine.write()
+
+
+class ErasedHere:
+    """What was erased from a project by name, session, user or whole, so that an older copy does not bring it back."""
+
+    def __init__(self, store: Store) -> None:
+        self._marks = marks_of(store)
+        self._until: datetime | None = None
+        for (project, key), stone in store.tombstones.every().items():
+            if project == store.project and stone.reason == ERASED_REASON:
+                self._marks.add_key(key)
+                self._until = stone.at if self._until is None else max(self._until, stone.at)
+
+    def covers(self, memory: Memory) -> bool:
+        """Was a memory there before the last erasure, and does it hold what was erased?"""
+        if self._until is None:
+            return False
+        return self.holds(memory.created_at, memory.session, memory.user, whole(memory))
+
+    def holds(self, created_at: datetime | None, session: str | None, user: str | None, told: Any) -> bool:
+        """The same for what another program kept; without a time it counts as old."""
+        if self._until is None or (created_at is not None and created_at > self._until):
+            return False
+        marks = self._marks
+        if marks.everything or marks.has_session(session) or marks.has_user(user):
+            return True
+        return marks.has_words and marks.hold_any(told)
 
 
 def check_memory(memory: Memory, kinds: Kinds, now: datetime) -> Memory:

@@ -29,7 +29,7 @@ from recollect.portable.markdown import is_vault, read_vault
 from recollect.portable.take_in import ImportReport, in_order, take_vault
 from recollect.privacy.scan import redact
 from recollect.remember.agents import is_persons
-from recollect.remember.merge import MergedItem
+from recollect.remember.merge import ErasedHere, MergedItem
 from recollect.store.tombstones import tombstone_key
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ class _Taking:
         self._users: Counter[str] = Counter()
         self._redacted = 0
         self._seen: set[str] = set()
+        self._erased = ErasedHere(store)
 
     def take(self, batch: Sequence[ForeignMemory]) -> None:
         """Take some in: all of them in one transaction, but those that are refused."""
@@ -168,6 +169,9 @@ class _Taking:
         stones = self._store.tombstones.find([print, tombstone_key(print, draft.user)])
         if stones:
             self._tell("refused", one, f"it was {next(iter(stones.values())).reason} here")
+            return None
+        if self._erased.holds(draft.created_at, draft.session, draft.user, [draft.content, list(draft.tags)]):
+            self._tell("refused", one, "it was erased here")
             return None
         if known is not None and known.status in OPEN and (is_persons(known) or known.revision > 1) and not self._trust:
             self._tell("conflicting", one, f"{known.id} was changed here since")
