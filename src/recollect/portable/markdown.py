@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MARK = "recollect: markdown/1"  # the first line of the front matter
 _BEGIN = re.compile(r"<!-- memory (\{.*\}) -->")
 _END = "<!-- end -->"
-_GUARDED = re.compile(r"\\*<!-- (?:memory |end -->)")
+_GUARDED = re.compile(r"(?<!\\)\\*+<!-- (?:memory |end -->)")
 _SAFE = re.compile(r"[^\w.-]+")
 _SLUG = 80  # characters of a file's name
 _AT_ONCE = 500

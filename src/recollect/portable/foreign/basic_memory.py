@@ -14,9 +14,9 @@ from recollect.portable.foreign.base import ForeignMemory, LeftOut, labels_of, m
 _FIELD = re.compile(r"^([A-Za-z_][\w-]{0,60}):[ \t]*(.*)$")
 _ITEM = re.compile(r"^[ \t]*-[ \t]+(.*)$")
 _OBSERVATION = re.compile(r"^[ \t]*[-*][ \t]+\[([^\[\]\n]{1,60})\][ \t]+(\S.*)$")
-_RELATION = re.compile(r"^[ \t]*[-*][ \t]+([^\[\]\n]{0,80}?)[ \t]*\[\[([^\[\]\n]{1,200})\]\](.*)$")
+_RELATION = re.compile(r"^[ \t]*+[-*][ \t]++([^\[\]\n]{0,80}+)\[\[([^\[\]\n]{1,200}+)\]\](.*)$")
 _TAG = re.compile(r"(?<!\S)#([\w/-]{1,80})")
-_CONTEXT = re.compile(r"\s*\(([^()]{1,300})\)\s*$")
+_CONTEXT = re.compile(r"\(([^()]{1,300}+)\)$")  # of a text without spaces at its end
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$")
 _BOXES = frozenset({" ", "x", "X", "-"})  # a task, not a category
 _KINDS = {
@@ -122,6 +122,7 @@ def _read_note(path: Path, shown: str, left_out: LeftOut) -> Iterator[ForeignMem
 
 def _observation(text: str) -> tuple[str, list[str], str]:
     """The words of an observation, its tags and its context."""
+    text = text.rstrip()
     context = _CONTEXT.search(text)
     if context:
         text = text[: context.start()]

@@ -21,7 +21,7 @@ _VALUE_LIMIT = 16 * 2**20  # bytes of one value
 _COLUMNS_LIMIT = 200
 _TABLES = "select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name"
 _NAMES = "select name, hidden from pragma_table_xinfo(?)"
-_PLAIN = re.compile(r"\s*create\s+table\b", re.IGNORECASE)
+_PLAIN = re.compile(r"create\s++table\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _MAGIC = b"SQLite format 3\0"
 
@@ -62,7 +62,7 @@ class ForeignDatabase:
 
     def _read_tables(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         for name, sql in list(self._connection.execute(_TABLES)):
-            if not isinstance(sql, str) or not _PLAIN.match(sql) or not _WORD.fullmatch(name):
+            if not isinstance(sql, str) or not _PLAIN.match(sql.lstrip()) or not _WORD.fullmatch(name):
                 continue
             columns = [column for column, hidden in self._connection.execute(_NAMES, (name,)) if not hidden]
             if len(columns) <= _COLUMNS_LIMIT:
