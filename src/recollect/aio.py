@@ -294,6 +294,7 @@ class AsyncOverview(Twin[Overview]):
     facets = on_thread(Overview.facets)
     activity = on_thread(Overview.activity)
     position = on_thread(Overview.position)
+    wait_for_change = on_thread(Overview.wait_for_change)
     events = on_thread(Overview.events)
 
 

@@ -29,6 +29,8 @@ from recollect.store.check import check
 from recollect.store.open import open_store
 from recollect.store.store import Store
 
+pytestmark = pytest.mark.both_engines
+
 EVERYTHING = Filter(statuses=Status, user=ANY_USER)
 TEXTS = (
     "The deploy script needs 8 workers on the build machine.",
@@ -153,11 +155,12 @@ def rows(store: Store) -> tuple[Any, ...]:
         return memory.having(**{**usage, "accessed_at": memory.created_at})
 
     memories = {memory.id: settled(memory) for page in store.memories.every() for memory in page.memories}
-    links = store.engine.rows("select * from links order by 1, 2, 3, 4")
-    tombstones = store.engine.rows("select * from tombstones order by 1, 2")
-    entities = [store.engine.rows(f"select * from {table} order by 1, 2, 3") for table in ("entities", "entity_names")]
-    sessions = store.engine.rows(SESSIONS)
-    return memories, links, tombstones, entities, sessions
+    tables = store.engine.tables()
+    others = [
+        sorted(store.engine.rows(f"select {', '.join(column.name for column in tables[table])} from {table}"), key=repr)
+        for table in ("links", "tombstones", "entities", "entity_names")
+    ]
+    return memories, others, store.engine.rows(SESSIONS)
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -102,6 +102,11 @@ class Engine(Protocol):
         """Let migrations know of this store, inside the current write, if the database holds several."""
         ...
 
+    def wait_for_change(self, timeout: float) -> bool:
+        """Wait until another may have changed the store, and no longer than so many seconds; True when it is time to
+        look. An engine that is not told of changes lets its caller look every now and then."""
+        ...
+
     def savepoint(self) -> AbstractContextManager[None]:
         """A part of the current write that can fail alone: what the block raises takes back the block and no more."""
         ...

@@ -273,6 +273,10 @@ class Overview:
         """Where the store stands now."""
         return self._store.statistics.position()
 
+    def wait_for_change(self, timeout: float) -> bool:
+        """Wait until the store may have changed, at most so many seconds; True when it is time to look."""
+        return self._store.engine.wait_for_change(timeout)
+
     def events(self, after: Position, *, limit: int = 500) -> StoreEvents:
         """What happened after a position, whichever process did it, in order."""
         with self._store.engine.read():

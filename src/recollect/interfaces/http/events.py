@@ -104,7 +104,10 @@ class Feed:
                 self._head = head
                 async with self._moved:
                     self._moved.notify_all()
-            await self._rest(LOOK_SECONDS)
+            try:  # a server tells of changes at once; a file is looked at every now and then
+                await asyncio.to_thread(self._memory.overview.wait_for_change, LOOK_SECONDS)
+            except RecollectError:
+                await self._rest(LOOK_SECONDS)
         async with self._moved:
             self._moved.notify_all()
 

@@ -97,6 +97,9 @@ class PostgresEngine:
         self._turn = threading.Lock()  # one writing thread at a time: the others must not hold connections meanwhile
         self._opening = threading.Lock()
         self._pool: tuple[int, ConnectionPool[Connection]] | None = None  # and the process that opened it
+        self._channel = f"recollect_{_key(self.tenant):x}".replace("-", "_")
+        self._hearing = threading.Lock()
+        self._ear: Connection | None = None  # hears of changes, once somebody waits for them
         self._server = self._look()
 
     # --- identity -------------------------------------------------------------------------------------------------
@@ -149,7 +152,7 @@ class PostgresEngine:
             self._local.writing = connection
             try:
                 yield
-                self._commit(connection)
+                self._commit(connection, told=durable)
             finally:
                 self._local.writing = None
                 self._give_back(connection)
@@ -215,6 +218,23 @@ class PostgresEngine:
 
     def _work_as(self, role: str) -> None:
         self._connection_in_write().execute(f"set local role {role or 'none'}")
+
+    def wait_for_change(self, timeout: float) -> bool:
+        """Wait for a commit of this tenant, by whomever, since the last time. Has a connection of its own."""
+        with self._hearing, self._translated():
+            if self._closed:
+                raise MemoryClosed(self.location)
+            try:
+                if self._ear is None:
+                    self._ear = psycopg.connect(self._address.conninfo, autocommit=True)
+                    self._ear.execute(f"listen {self._channel}")
+                return any(True for _ in self._ear.notifies(timeout=timeout, stop_after=1))
+            except psycopg.OperationalError:
+                ear, self._ear = self._ear, None
+                if ear is None:
+                    raise
+                ear.close()
+                return True  # what was said meanwhile was not heard
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -357,6 +377,8 @@ class PostgresEngine:
             pool, self._pool = self._pool, None
             if pool is not None and pool[0] == os.getpid():
                 pool[1].close()
+            if self._ear is not None:
+                self._ear.close()
         finally:
             if waits:
                 self._turn.release()
@@ -417,9 +439,10 @@ class PostgresEngine:
         if pool is None:
             connection.close()
 
-    def _commit(self, connection: Connection) -> None:
+    def _commit(self, connection: Connection, *, told: bool = False) -> None:
+        """Commit, and let those know who listen, unless only counters changed: telling makes commits take turns."""
         self._local.committing = True
-        connection.commit()
+        connection.execute(f"notify {self._channel}; commit" if told else "commit")
         self._local.committing = False
 
     def _pooled(self) -> ConnectionPool[Connection]:
