@@ -290,3 +290,24 @@ def test_a_person_may_say_that_notes_are_their_own_words(tmp_path: Path) -> None
     with open_store(tmp_path / "b.db") as memory:
         memory.import_memories(tmp_path / "notes.txt", trust=True)
         assert {one.source for one in memory.list()} == {Source.USER_TAUGHT}
+
+
+def test_a_database_under_an_odd_name_and_in_use_is_read(tmp_path: Path) -> None:
+    path = codex(tmp_path).rename(tmp_path / "odd %20 ? # name.sqlite")
+    with sqlite3.connect(path) as writer:
+        writer.execute("pragma journal_mode = wal")
+        writer.execute("update stage1_outputs set raw_memory = 'Changed a moment ago.' where thread_id = 't1'")
+        writer.commit()
+        with open_store(tmp_path / "b.db") as memory:
+            memory.import_memories(path)
+            assert "Changed a moment ago." in contents(memory)
+    writer.close()
+
+
+def test_a_store_of_ours_is_not_imported_but_moved(tmp_path: Path) -> None:
+    with open_store(tmp_path / "a.db") as here:
+        here.remember("Boats are painted in spring")
+    with open_store(tmp_path / "b.db") as memory:
+        with pytest.raises(recollect.RecollectError) as caught:
+            memory.import_memories(tmp_path / "a.db")
+        assert "recollect migrate" in caught.value.hint

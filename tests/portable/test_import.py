@@ -240,3 +240,37 @@ def test_an_export_is_noted_so_that_an_erasure_can_name_it(tmp_path: Path) -> No
         assert [(Path(one.path).name, one.format) for one in Exports(here.store.engine).every()] == [
             ("e.jsonl", "jsonl")
         ]
+
+
+def test_what_is_forgotten_while_an_import_is_interrupted_stays_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(take_in, "BATCH", 1)
+
+    def killed(done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with open_store(tmp_path / "a.db") as here, open_store(tmp_path / "b.db") as there:
+        first = here.remember(SAID)
+        here.remember("Boats are painted in spring")
+        here.export(tmp_path / "e.jsonl")
+        with pytest.raises(KeyboardInterrupt):
+            there.import_memories(tmp_path / "e.jsonl", progress=killed)
+        there.forget(first.id)
+        assert there.import_memories(tmp_path / "e.jsonl").counts == {"same": 1, "refused": 1}
+        assert [one.content for one in there.list(EVERY)] == ["Boats are painted in spring"]
+
+
+def test_an_erasure_elsewhere_does_not_erase_here(tmp_path: Path) -> None:
+    with open_store(tmp_path / "a.db") as here, open_store(tmp_path / "b.db", "other") as there:
+        there.remember("Fenders hang on both sides")
+        here.remember("Something old")
+        here.erase(everything=True)
+        here.remember(SAID)
+        here.export(tmp_path / "e.jsonl")
+        there.import_memories(tmp_path / "e.jsonl")
+        with open_store(tmp_path / "c.db") as third:
+            third.remember("Boats are painted in spring")
+            third.export(tmp_path / "third.jsonl")
+        assert there.import_memories(tmp_path / "third.jsonl").counts == {"new": 1}

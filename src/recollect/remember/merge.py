@@ -121,12 +121,15 @@ class Merge:
         with self._write():
             changes = Changes(self._store, self._act())
             known, elsewhere = self._known(sound)
+            gone = self._contents.forgotten([kept.memory.id for _, kept in sound])
             twins = {} if self._fresh else self._store.memories.by_fingerprint(_prints(sound))
             stones = self._stones(sound)
             new: list[Kept] = []
             for place, kept in sound:
                 memory = kept.memory
                 verdict, why = self._judge(memory, known, elsewhere, twins, stones)
+                if verdict == "new" and memory.id in gone:
+                    verdict, why = "refused", "it was forgotten here"
                 if verdict == "new":
                     new.append(kept)
                     known[memory.id] = memory
@@ -196,7 +199,7 @@ class Merge:
         stone = next((stones[key] for key in tombstone_keys(memory) if key in stones), None)
         if stone is not None and not self._fresh and (memory.status in OPEN or stone.reason in _FOR_GOOD):
             return "refused", f"it was {stone.reason} here on {stone.at.date().isoformat()}"
-        if self._erased.covers(memory):
+        if not self._fresh and self._erased.covers(memory):
             return "refused", "it was erased here"
         for twin in twins.get(memory.fingerprint, ()) if memory.status in OPEN else ():
             if standing(twin) == standing(memory) and twin.user == memory.user:
@@ -269,6 +272,9 @@ class Merge:
             changes = Changes(self._store, self._act())
             for stone in stones:
                 if stone.fingerprint in known:
+                    continue
+                if stone.reason == ERASED_REASON and not self._fresh:
+                    self.count.left_out["marks of erasures, which only the store they were made in can read"] += 1
                     continue
                 if held := standing_here.get(stone.fingerprint):
                     why = f"{held[0].id} stands here and was {stone.reason} there"

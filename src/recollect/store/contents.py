@@ -130,6 +130,18 @@ class Contents:
             found.update(row[0] for row in self._engine.rows(self._ELSEWHERE, {"ids": some, "project": self._project}))
         return found
 
+    _FORGOTTEN = """
+        select distinct subject from log where subject = any(:ids) and project = :project and about = 'memory'
+           and action in ('forget', 'erase')
+    """
+
+    def forgotten(self, ids: Sequence[str]) -> set[str]:
+        """Those of some ids that the log tells were forgotten or erased."""
+        found: set[str] = set()
+        for some in chunks(ids):
+            found.update(row[0] for row in self._engine.rows(self._FORGOTTEN, {"ids": some, "project": self._project}))
+        return found
+
     _PROJECTS = "select distinct project from memories union select distinct project from log"
 
     def projects(self) -> list[str]:

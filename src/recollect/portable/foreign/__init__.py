@@ -30,6 +30,7 @@ from recollect.portable.take_in import ImportReport, in_order, take_vault
 from recollect.privacy.scan import redact
 from recollect.remember.agents import is_persons
 from recollect.remember.merge import ErasedHere, MergedItem
+from recollect.store.sqlite.foreign import ForeignDatabase, is_sqlite
 from recollect.store.tombstones import tombstone_key
 
 if TYPE_CHECKING:
@@ -70,6 +71,11 @@ def find_reader(path: Path, format: str, mapping: Mapping[str, str] | None) -> F
     for reader in known.values():
         if reader.recognises(path):
             return reader
+    if path.is_file() and is_sqlite(path):
+        with ForeignDatabase(path) as found:
+            if found.has("memories", "fingerprint", "revision", "checksum"):
+                hint = f"Bring it in with `recollect migrate {path} TARGET`, or look at it with --store."
+                raise InvalidField(str(path), "it is a store of Recollect, not an export", hint=hint)
     raise InvalidField(
         str(path),
         "nothing here knows how to read it",

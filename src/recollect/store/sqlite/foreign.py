@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 
 import apsw
 
@@ -47,11 +48,11 @@ class ForeignDatabase:
             raise InvalidField(str(path), f"it is no SQLite file that can be read ({error})") from None
 
     def _open(self, path: Path) -> apsw.Connection:
-        place = os.path.abspath(path).replace("?", "%3f").replace("#", "%23")
+        place = os.path.abspath(path)
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        wal = Path(f"{os.path.abspath(path)}-wal")
-        frozen = "" if wal.exists() else "?immutable=1"  # nobody writes to it: no lock and no file beside it is needed
-        connection = apsw.Connection(f"file:{place}{frozen}", flags=flags)
+        in_use = any(os.path.exists(f"{place}{end}") for end in ("-wal", "-journal"))
+        frozen = "" if in_use else "?immutable=1"  # nobody writes to it: no lock and no file beside it is needed
+        connection = apsw.Connection(f"file:{quote(place)}{frozen}", flags=flags)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
