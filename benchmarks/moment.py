@@ -16,7 +16,8 @@ writer had read the prompt, which makes it easier than life. `memory: null` mark
   projects of the same makers); and general requests. Silent means: nothing is told.
 
 What is chosen is chosen without the project it is reported for: the threshold, as the lowest that keeps 96 % of the
-other projects' prompts silent, and the words that people of most projects say. `shipped` is the product as it is.
+other projects' prompts silent, and the words that people of most projects say. `shipped` is the product as it is, but
+for that list of words. Told is what `InjectionSelector.for_prompt` chooses for a later prompt of a session.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 if "RECOLLECT_EMBEDDER" not in os.environ:
     os.environ["RECOLLECT_EMBEDDER"] = "none"
@@ -41,14 +43,17 @@ from traces import interval, mean, pack_name, packs, read_pack, resampled, shown
 
 import recollect
 from recollect import Draft
-from recollect.agent.injection import PROMPT, TELLABLE_KINDS, select_injections
+from recollect.agent.injection import PROMPT, TELLABLE_KINDS, InjectionSelector
 from recollect.agent.recall_search import RecallSearch
 from recollect.core import aptness
-from recollect.core.aptness import APT, telling_words
-from recollect.core.summary import MemorySummary
+from recollect.core.aptness import telling_words
 from recollect.observer.events import Reasoning, UserText
 from recollect.observer.said import is_persons_prompt
+from recollect.store.hook_reader import HookReader
 from recollect.store.sqlite.hook_file import open_hook_reader
+
+if TYPE_CHECKING:
+    from recollect.agent.injection import Search
 
 SET = Path(__file__).with_name("moment.jsonl")
 OTHERS = 500
@@ -99,23 +104,24 @@ def read_set() -> tuple[list[dict[str, Any]], dict[str, set[str]]]:
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
 
+SHIPPED = "shipped"
+LEFT_OUT = "left out"
+
+
 @dataclass
 class Asked:
-    """A prompt, the contents that are apt, and what was found for it: relevance and content, best first."""
+    """A prompt, the contents that are apt, how much the best of its store agreed with it, and what was told."""
 
     pack: str
     sort: str
     text: str
     apt: tuple[str, ...] = ()
-    hits: Sequence[MemorySummary] = ()
+    agreement: float = 0.0
+    told: dict[str, list[str]] = field(default_factory=dict)  # by whose threshold
 
     @property
     def length(self) -> int:
         return len(self.text.split())
-
-    def told(self, threshold: float) -> list[str]:
-        apt = [hit for hit in self.hits if hit.relevance >= threshold]
-        return [one.content for one in select_injections(apt, PROMPT, level=_LEVEL, given=())]
 
 
 def two_topics(rows: Sequence[dict[str, Any]]) -> Iterator[Asked]:
@@ -146,8 +152,8 @@ def drafts(rows: Sequence[dict[str, Any]], without: str | None) -> list[Draft]:
     return [*made, *(Draft(text, kind="fact") for text in turns[: OTHERS + 1 - len(made)])]
 
 
-def ask(rows: Sequence[dict[str, Any]], said: dict[str, set[str]], *, warm: bool) -> list[Asked]:
-    """Everything asked of its store, with the words of the other projects."""
+def prepare(rows: Sequence[dict[str, Any]]) -> list[tuple[str | None, Asked]]:
+    """What is asked, and whose memories are not in the store it is asked of."""
     prompts = [row for row in rows if row["sort"] == "prompt"]
     apt = [Asked(row["pack"], "apt", row["text"], (row["memory"],)) for row in prompts if row["memory"]]
     asked: list[tuple[str | None, Asked]] = [(None, one) for one in (*apt, *two_topics(prompts))]
@@ -158,35 +164,66 @@ def ask(rows: Sequence[dict[str, Any]], said: dict[str, set[str]], *, warm: bool
             name = {"prompt": "10–200 words", "short": "shorter", "long": "longer"}[row["sort"]]
             asked.append((makers(row["pack"]), Asked(row["pack"], name, row["text"])))
     asked.sort(key=lambda one: (one[0] or "", one[1].pack))
-    for without in sorted({where for where, _ in asked}, key=str):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "memory.db"
-            with recollect.open(path) as memory:
-                memory.remember_all(drafts(rows, without))
-                if warm:
-                    memory.tend(job="vectors")
-                reader = open_hook_reader(str(path), now=int(time.time() * 1000))
-                search = RecallSearch(memory.agent_context, reader) if warm else reader
-                for where, one in asked:
-                    if where == without:
-                        with common_words(said, without=one.pack):
-                            one.hits = search.find_apt(one.text, TELLABLE_KINDS, limit=2 * PROMPT.limit)
-    return [one for _, one in asked]
+    return asked
 
 
-class common_words:  # a context manager reads like a function
+def ask_all(rows: Sequence[dict[str, Any]], said: dict[str, set[str]], *, warm: bool) -> list[Asked]:
+    """Everything asked of its store, with the words of the other projects: first to choose thresholds, then by them."""
+    asked = prepare(rows)
+    every = [one for _, one in asked]
+    with tempfile.TemporaryDirectory() as folder:
+        stores = {where: build(Path(folder) / f"{number}.db", rows, where, warm=warm)
+                  for number, where in enumerate(sorted({where for where, _ in asked}, key=str))}  # fmt: skip
+        for where, one in asked:
+            with common_words(said, without=one.pack):
+                _, reader, search = stores[where]
+                hits = search.find_apt(one.text, TELLABLE_KINDS, limit=2 * PROMPT.limit)
+                best = max((hit.relevance for hit in hits), default=0.0)
+                one.agreement = vars(aptness)["_THRESHOLD"] * best / (1 - best)
+                one.told[SHIPPED] = tell(one, reader, search)
+        chosen = {pack: choose_threshold(every, pack) for pack in sorted({one.pack for one in every})}
+        for where, one in asked:
+            with common_words(said, without=one.pack), replaced(_THRESHOLD=chosen[one.pack]):
+                one.told[LEFT_OUT] = tell(one, *stores[where][1:])
+        for memory, _, _ in stores.values():
+            memory.close()
+    return every
+
+
+def build(
+    path: Path, rows: Sequence[dict[str, Any]], without: str | None, *, warm: bool
+) -> tuple[recollect.Recollect, HookReader, Search]:
+    """A store without a project, and how it is searched."""
+    memory = recollect.open(path)
+    memory.remember_all(drafts(rows, without))
+    if warm:
+        memory.tend(job="vectors")
+    reader = open_hook_reader(str(path), now=int(time.time() * 1000))
+    return memory, reader, RecallSearch(memory.agent_context, reader) if warm else reader
+
+
+def tell(one: Asked, reader: HookReader, search: Search) -> list[str]:
+    selector = InjectionSelector(reader, session="moment", level=_LEVEL, given=(), search=search)
+    return [memory.content for memory in selector.for_prompt(one.text, first=False)]
+
+
+@contextmanager
+def replaced(**values: Any) -> Iterator[None]:
+    """Inside, other numbers than the shipped ones hold."""
+    kept = {name: vars(aptness)[name] for name in values}
+    vars(aptness).update(values)
+    try:
+        yield
+    finally:
+        vars(aptness).update(kept)
+
+
+@contextmanager
+def common_words(said: dict[str, set[str]], *, without: str) -> Iterator[None]:
     """Inside, the words that people of most projects say are those of the projects that are not left out."""
-
-    def __init__(self, said: dict[str, set[str]], *, without: str) -> None:
-        self._stems = count_stems({pack: words for pack, words in said.items() if pack != without})
-        self._projects = sum(pack != without for pack in said)
-
-    def __enter__(self) -> None:
-        self._kept = vars(aptness)["COMMON_STEMS"], vars(aptness)["PROJECTS"]
-        vars(aptness).update(COMMON_STEMS=self._stems, PROJECTS=self._projects)
-
-    def __exit__(self, *_: object) -> None:
-        vars(aptness).update(COMMON_STEMS=self._kept[0], PROJECTS=self._kept[1])
+    others = {pack: words for pack, words in said.items() if pack != without}
+    with replaced(COMMON_STEMS=count_stems(others), PROJECTS=len(others)):
+        yield
 
 
 def count_stems(said: dict[str, set[str]]) -> dict[str, int]:
@@ -215,51 +252,52 @@ def _stems(words: set[str]) -> set[str]:
 
 
 def choose_threshold(asked: Sequence[Asked], without: str) -> float:
-    """The lowest relevance that keeps the prompts of other projects silent."""
-    best = sorted(
-        max((hit.relevance for hit in one.hits), default=0.0) for one in asked if not one.apt and one.pack != without
-    )
+    """The lowest agreement that keeps the prompts of other projects silent."""
+    best = sorted(one.agreement for one in asked if not one.apt and one.pack != without)
     return best[int(SILENT * len(best))] + 1e-9
 
 
 def report(asked: Sequence[Asked]) -> list[str]:
     names = sorted({one.pack for one in asked if one.pack})
-    chosen = {name: choose_threshold(asked, name) for name in ["", *names]}
     lines: list[str] = []
-    for title, threshold in (("left out", chosen), ("shipped", dict.fromkeys(chosen, APT))):
+    for title in (LEFT_OUT, SHIPPED):
         lines += ["", f"### {title}", "", "| | n | share | 95 % | others told beside |", "|---|---|---|---|---|"]
         apt = [one for one in asked if one.sort == "apt"]
         for low, high in (*BANDS, (10, 200)):
-            lines.append(_row(f"told, {low}–{high} words", [o for o in apt if low <= o.length <= high], threshold))
+            lines.append(_row(f"told, {low}–{high} words", [o for o in apt if low <= o.length <= high], title))
         pairs = [one for one in asked if one.sort == "two"]
-        lines.append(_row("two topics, both told", pairs, threshold))
-        lines.append(_row("two topics, at least one", pairs, threshold, least=1))
+        lines.append(_row("two topics, both told", pairs, title))
+        lines.append(_row("two topics, at least one", pairs, title, least=1))
         for sort in ("10–200 words", "shorter", "longer", "general", ""):
             some = [one for one in asked if not one.apt and sort in ("", one.sort)]
-            lines.append(_row(f"nothing apt, silent: {sort or 'all'}", some, threshold))
-    lines += ["", "| project | threshold | told | silent |", "|---|---|---|---|"]
+            lines.append(_row(f"nothing apt, silent: {sort or 'all'}", some, title))
+    lines += ["", "| project, left out | threshold | told | both topics | silent |", "|---|---|---|---|---|"]
     for name in names:
-        told = [_right(one, chosen[name]) for one in asked if one.pack == name and one.sort == "apt"]
-        silent = [_right(one, chosen[name]) for one in asked if one.pack == name and not one.apt]
-        lines.append(
-            f"| {name} | {chosen[name]:.3f} | {shown(mean(told), '.2f')} of {len(told)} | "
-            f"{shown(mean(silent), '.2f')} of {len(silent)} |"
-        )
+        mine = [one for one in asked if one.pack == name]
+        groups = [[one for one in mine if one.sort == "apt"], [one for one in mine if one.sort == "two"]]
+        cells = [_share(some) for some in (*groups, [one for one in mine if not one.apt])]
+        lines.append(f"| {name} | {choose_threshold(asked, name):.3f} | {' | '.join(cells)} |")
     return lines
 
 
-def _right(one: Asked, threshold: float, least: int | None = None) -> float:
-    told = one.told(threshold)
+def _share(some: Sequence[Asked]) -> str:
+    right = [_right(one, LEFT_OUT) for one in some]
+    low, high = interval(lambda rng: resampled(right, rng), draws=1_000) if right else (0.0, 0.0)
+    return f"{shown(mean(right), '.2f')} ({low:.2f}–{high:.2f}) of {len(right)}"
+
+
+def _right(one: Asked, title: str, least: int | None = None) -> float:
+    told = one.told[title]
     if not one.apt:
         return float(not told)
     return float(sum(content in told for content in one.apt) >= (least or len(one.apt)))
 
 
-def _row(title: str, some: Sequence[Asked], threshold: dict[str, float], *, least: int | None = None) -> str:
-    right = [_right(one, threshold[one.pack], least) for one in some]
-    beside = mean(sum(content not in one.apt for content in one.told(threshold[one.pack])) for one in some)
+def _row(name: str, some: Sequence[Asked], title: str, *, least: int | None = None) -> str:
+    right = [_right(one, title, least) for one in some]
+    beside = mean(sum(content not in one.apt for content in one.told[title]) for one in some)
     low, high = interval(lambda rng: resampled(right, rng), draws=1_000)
-    return f"| {title} | {len(some)} | {mean(right):.3f} | {low:.2f}–{high:.2f} | {beside:.2f} |"
+    return f"| {name} | {len(some)} | {mean(right):.3f} | {low:.2f}–{high:.2f} | {beside:.2f} |"
 
 
 def main() -> None:
@@ -273,7 +311,7 @@ def main() -> None:
         for stem, projects in sorted(count_stems(said).items(), key=lambda one: (-one[1], one[0])):
             print(projects, stem)
         return
-    lines = [f"## The moment, {'warm' if given.warm else 'by words'}", *report(ask(rows, said, warm=given.warm))]
+    lines = [f"## The moment, {'warm' if given.warm else 'by words'}", *report(ask_all(rows, said, warm=given.warm))]
     print(*lines, sep="\n")
     if given.out:
         given.out.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -81,6 +81,31 @@ def test_a_long_request_with_two_topics_finds_what_is_apt_to_each(path: Path) ->
         assert all(one.relevance < APT for one in silent)
 
 
+def test_a_request_that_names_an_identifier_finds_what_speaks_of_it(path: Path) -> None:
+    with recollect.open(path) as memory:
+        for number in range(200):
+            memory.remember(f"The service number {number} writes logs to disk {number}.", kind="fact")
+        wanted = memory.remember("Metadata carries its origin in migration_source_commit.", kind="decision").id
+        found = hook_reader(path).find_apt("we are back, use `migration_source_commit` as the field", ALL, limit=5)
+        assert [one.id for one in found if one.relevance >= APT] == [wanted]
+
+
+def test_what_one_topic_speaks_of_most_comes_before_more_on_the_other(path: Path) -> None:
+    with recollect.open(path) as memory:
+        for number in range(200):
+            memory.remember(f"The service number {number} writes logs to disk {number}.", kind="fact")
+        for part in ("budget", "timeout", "error", "size", "queue", "worker"):
+            memory.remember(f"The uploader retries a broken chunk by its {part}.", kind="gotcha")
+        invoices = memory.remember("Accounting wants invoices with one tax line for each country.", kind="decision").id
+        found = hook_reader(path).find_apt(
+            "The uploader still gives up on a broken chunk and never retries it. Accounting asks about invoices too.",
+            ALL,
+            limit=5,
+        )
+        assert all(one.relevance >= APT for one in found)
+        assert [one.id for one in found].index(invoices) == 1
+
+
 def test_only_standing_memories_of_the_asked_kinds_come_back(path: Path) -> None:
     with recollect.open(path) as memory:
         kept = memory.remember("Granite quarry A is closed in winter.", kind="gotcha", files=["a.py"]).id

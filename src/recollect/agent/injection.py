@@ -11,10 +11,10 @@ import time
 from itertools import chain
 
 from recollect.agent.trust import THRESHOLDS
-from recollect.core.aptness import APT
+from recollect.core.aptness import APT, MAX_CHARS
 from recollect.core.digest import short_digest
 from recollect.core.ranking import SHOWN_STATUSES
-from recollect.core.text import excerpt
+from recollect.core.text import excerpt, names
 from recollect.privacy.fence import block, citation, defuse, item
 
 TYPE_CHECKING = False
@@ -201,6 +201,7 @@ _RESUMABLE = 0.4  # confidence below which a work state is history: ten days aft
 _LOOKED_AT = 60  # memories that are looked through for those that hold everywhere
 _PATTERNS = 40  # prefetch patterns that are looked through
 _CAUSE_CHARS = 300  # at either end of a failing result that its cause is looked for with
+_NAMED_PATHS = 8  # files a request names that are looked up
 _ABOUT_FILES = 24  # memories about the files a call touches that are looked through
 
 
@@ -229,7 +230,8 @@ class InjectionSelector:
         """What a request is about and what is known of files it names; the first one, also where work stopped."""
         moment = FIRST_MESSAGE if first else PROMPT
         resumed = self.work_state() if first else []
-        named = self._reader.about(files, TELLABLE_KINDS, limit=2 * moment.limit) if files else []
+        paths = {*files, *find_paths(prompt)}
+        named = self._reader.about(paths, TELLABLE_KINDS, limit=2 * moment.limit) if paths else []
         found = [*self._relevant(prompt, TELLABLE_KINDS, 2 * moment.limit), *named]
         return [*resumed, *self._select(found, moment)]
 
@@ -305,6 +307,14 @@ class InjectionSelector:
 
     def _select(self, found: Iterable[MemorySummary], moment: Moment) -> list[MemorySummary]:
         return select_injections(found, moment, level=self._level, given=self._given)
+
+
+def find_paths(prompt: str) -> list[str]:
+    """The files of folders that a request names; a file at the top, such as a readme, is named for many reasons."""
+    if "/" not in prompt:
+        return []
+    found = (name.split(":", 1)[0] for name in names(prompt[:MAX_CHARS]) if "/" in name and "://" not in name)
+    return [path for path in dict.fromkeys(found) if "." in path.rpartition("/")[2]][:_NAMED_PATHS]
 
 
 def _is_named(pattern: MemorySummary, said: str, files: Sequence[str]) -> bool:

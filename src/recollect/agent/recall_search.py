@@ -44,7 +44,7 @@ class RecallSearch:
             sure = max(relevance, APT if may_be_certain and _is_certain(hit) else 0.0)
             if hit.memory.id not in found or found[hit.memory.id].relevance < sure:
                 found[hit.memory.id] = summarize(hit.memory, confidence=hit.confidence, relevance=sure)
-        return sorted(found.values(), key=lambda one: (-one.relevance, one.id))[:limit]
+        return sorted(found.values(), key=lambda one: one.relevance < APT)[:limit]  # else in the order they came
 
     def _recall(self, text: str, kinds: Iterable[str], limit: int) -> Sequence[Hit]:
         query = Query(text, k=limit, filter=Filter(kinds=frozenset(kinds)), phase=self._phase, explicit=False)

@@ -221,6 +221,9 @@ _TALK = frozenset(
 )
 
 
+SILENT_WORDS = _STOP | _TALK  # in lower case: they never say what a request is about
+
+
 def is_telling(word: str) -> bool:
     """Is it none of the words that are in every sentence?"""
     return word.lower() not in _STOP

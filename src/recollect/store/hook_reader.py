@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 
-from recollect.core.aptness import WeighedRequest, split_request, telling_words, weigh_stem
+from recollect.core.aptness import APT, WeighedRequest, name_parts, split_request, telling_words, weigh_stem
 from recollect.core.decay import DISPUTED_SHARE, stored_decay
 from recollect.core.digest import checksum, row_checksum
 from recollect.core.fields import COLUMNS, column_names
@@ -213,47 +213,62 @@ class HookReader:
         params = {"seqs": matching, "kinds": sorted(kinds)}
         found = self._rows(self._INDEXED, {**params, "project": self.project, "now": self._now})
         texts = [(content, (*_labels(files), *_labels(modules))) for _, content, files, modules in found]
-        rated = zip(found, self._rate(request, texts), strict=True)
-        best = sorted((-relevance, row[0]) for row, relevance in rated if relevance > 0)[:limit]
-        relevance_of = {seq: -negative for negative, seq in best}
-        rows = self._rows(self._THESE, {"seqs": list(relevance_of)}) if best else []
-        hits = [self._summary(row[:-1], relevance=relevance_of[row[-1]]) for row in rows if _is_sound(row[:-1])]
-        return sorted(hits, key=lambda hit: (-hit.relevance, hit.id))
+        judged = zip(found, self._judge(request, texts), strict=True)
+        # What one part of the request speaks of most comes before more on what another does.
+        best = sorted(
+            (relevance < APT, not leads, -relevance, row[0]) for row, (relevance, leads) in judged if relevance > 0
+        )[:limit]
+        rank = {seq: number for number, (_, _, _, seq) in enumerate(best)}
+        rows = self._rows(self._THESE, {"seqs": list(rank)}) if best else []
+        rows.sort(key=lambda row: rank[row[-1]])
+        return [self._summary(row[:-1], relevance=-best[rank[row[-1]]][2]) for row in rows if _is_sound(row[:-1])]
 
     def rate(self, text: str, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
         """How much each memory speaks of what a request does, whoever found it: its content and its labels."""
-        return self._rate(self._read_request(text)[0], found)
+        return [relevance for relevance, _ in self._judge(self._read_request(text)[0], found)]
 
-    def _rate(self, request: WeighedRequest, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+    def _judge(self, request: WeighedRequest, found: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[float, bool]]:
         texts = [" ".join([content, *labels]) for content, labels in found]
         close = [place for place, stems in enumerate(self._tokens(texts)) if request.may_agree(frozenset(stems))]
         spelt = [" ".join(telling_words(texts[place])) for place in close]
-        rated = [0.0] * len(found)
+        agreements = [(0.0, -1)] * len(found)
         for place, stems in zip(close, self._tokens(spelt), strict=True):
-            rated[place] = request.relevance(frozenset(stems))
-        return rated
+            agreements[place] = request.agreement(frozenset(stems))
+        return request.judge(agreements)
 
     def _read_request(self, text: str) -> tuple[WeighedRequest, list[str]]:
-        """A request as the index spells it, and the words to look for: the rarest of every sentence."""
+        """A request as the index spells it, and the words to look for: the rarest of every part."""
         segments = split_request(text)
         plain = list(dict.fromkeys(word for segment in segments for word in segment.words))
         stem_of = {word: stems[0] for word, stems in zip(plain, self._tokens(plain), strict=True) if stems}
-        rows_of, size = self._keywords.frequencies(list(set(stem_of.values())))
-        total = max(1, size)
-        weights = {stem: weigh_stem(stem, rows_of.get(stem, 0), total) for stem in stem_of.values()}
-        wanted: dict[str, str] = {}
         parts: list[tuple[dict[str, bool], float]] = []
+        identifiers: set[str] = set()
         for segment in segments:
             stems: dict[str, bool] = {}
             for word, is_name in segment.words.items():
                 if stem := stem_of.get(word):
                     stems[stem] = stems.get(stem, False) or is_name
+            identifiers.update(stem for stem, is_name in stems.items() if is_name)
             parts.append((stems, segment.share))
-            known = sorted((stem for stem in stems if stem in rows_of), key=lambda stem: (-weights[stem], stem))
-            wanted.update(dict.fromkeys(known[:_TERMS_OF_SEGMENT], ""))
+        rows_of, total = self._keywords.frequencies(list(set(stem_of.values())))
+        weights = {
+            stem: weigh_stem(stem, rows_of.get(stem, 0), max(1, total), is_name=stem in identifiers)
+            for stem in stem_of.values()
+        }
+        known = sorted((stem for stem in weights if stem in rows_of), key=lambda stem: (-weights[stem], rows_of[stem]))
+        rank = {stem: number for number, stem in enumerate(known)}
+        wanted: set[int] = set()
+        for part, _ in parts:
+            wanted.update(sorted([rank[stem] for stem in part if stem in rank])[:_TERMS_OF_SEGMENT])
         spelling = {stem: word for word, stem in stem_of.items()}
-        rarest = sorted((rows_of[stem], stem, spelling[stem]) for stem in wanted)
-        return WeighedRequest(parts, weights, length=len(text.split())), _affordable(rarest[:_TERMS_OF_REQUEST])
+        rarest = sorted((rows_of[known[number]], known[number], spelling[known[number]]) for number in wanted)
+        names = {
+            stem_of[name]: {stem_of[piece] for piece in pieces if piece in stem_of} - {stem_of[name]}
+            for name, pieces in name_parts(text).items()
+            if name in stem_of
+        }
+        request = WeighedRequest(parts, weights, names=names, length=len(text.split()))
+        return request, _affordable(rarest[:_TERMS_OF_REQUEST])
 
     def shares(self, text: str, found: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
         """How much of what a text speaks of each memory shares, whoever found it: its content and its labels."""
