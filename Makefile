@@ -35,6 +35,7 @@ bench: setup
 
 soak: setup
 	RECOLLECT_SOAK=$${RECOLLECT_SOAK:-1} $(BIN)/python benchmarks/faults.py
+	RECOLLECT_HTTP_CASES=100 $(BIN)/python -m pytest -n 0 tests/interfaces/http/test_contract.py
 
 hosts: setup
 	$(BIN)/python scripts/hosts.py

@@ -4,11 +4,13 @@ time, and what changed since a position. Reads only; the score is made here and 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 from recollect.core.kinds import Kind
 from recollect.core.query import ANY_USER, Filter
@@ -42,6 +44,7 @@ __all__ = [
 FACET_VALUES = 50  # values of a facet that are listed
 _EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE})  # kept as they came: nobody reviews or uses them up
 _TABLED = ("tag", "file", "module")  # facets with a table of their own
+Figure = TypeVar("Figure")
 EventName: TypeAlias = Literal["memory", "job", "told", "note"]
 
 
@@ -129,16 +132,28 @@ class StoreEvents:
 class Overview:
     """The whole store at a glance."""
 
-    def __init__(self, store: Store, reader: Reader, clock: Clock, *, origin: StoreOrigin) -> None:
+    def __init__(
+        self,
+        store: Store,
+        reader: Reader,
+        clock: Clock,
+        *,
+        origin: StoreOrigin,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
         self._reader = reader
         self._clock = clock
         self._origin = origin
+        self._kept = KeptFigures(timer)
 
     # --- how healthy ------------------------------------------------------------------------------------------------
 
     def health(self) -> Health:
         """How healthy the store is, from 0 to 100, with the reason for every missing point."""
+        return self._kept.get("health", self.position(), self._health)
+
+    def _health(self) -> Health:
         now = self._clock()
         open_ones = Filter(statuses=OPEN, user=ANY_USER)
         rows = self._store.statistics.standing(open_ones, used_since=now - policy.RECENT, now=now)
@@ -242,6 +257,9 @@ class Overview:
         """How many memories of a filter there are of each kind, source, scope, status, user, confidence, tag, file and
         module, and how many need review or are pinned."""
         wanted = self._reader.check(filter or Filter())
+        return self._kept.get((wanted, limit), self.position(), lambda: self._facets(wanted, limit))
+
+    def _facets(self, wanted: Filter, limit: int) -> Facets:
         now = self._clock()
         statistics = self._store.statistics
         rows = statistics.standing(wanted, used_since=now - policy.RECENT, now=now)
@@ -257,6 +275,9 @@ class Overview:
 
     def activity(self, *, days: int = 30) -> Activity:
         """What came, what was done and what was told on each of the last days."""
+        return self._kept.get(("activity", days), self.position(), lambda: self._activity(days))
+
+    def _activity(self, days: int) -> Activity:
         since = (self._clock() - timedelta(days=max(1, days) - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
         per_day = self._store.statistics.per_day
         return Activity(
@@ -308,6 +329,33 @@ class Overview:
             where = Position(head.entry, at)
             events.append(StoreEvent(where, "told", from_ms(at), moment, memory=memory, session=session))
         return StoreEvents(tuple(events), head)
+
+
+class KeptFigures:
+    """Figures that take long to count, kept until the store has moved on; in a large store a while longer, because a
+    panel that follows every change would do nothing but count."""
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        self._timer = timer
+        self._kept: OrderedDict[object, tuple[Position, float, float, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: object, position: Position, count: Callable[[], Figure]) -> Figure:
+        """The figure of that key, counted again when it is out of date."""
+        with self._lock:  # of several who ask at once, one counts
+            known = self._kept.get(key)
+            if known is not None:
+                at, counted_at, took, figure = known
+                rest = min(policy.LONGEST_KEPT, took * policy.KEPT_TIMES) if took >= policy.SLOW_COUNT else 0.0
+                if at == position or self._timer() - counted_at < rest:
+                    return cast(Figure, figure)
+            began = self._timer()
+            fresh = count()
+            self._kept[key] = (position, self._timer(), self._timer() - began, fresh)
+            self._kept.move_to_end(key)
+            while len(self._kept) > policy.MOST_KEPT:
+                self._kept.popitem(last=False)
+            return fresh
 
 
 def _facets_of(row: StandingCount) -> Iterable[tuple[str, str]]:

@@ -68,7 +68,7 @@ def run_server(options: ServerOptions, *, ready: Callable[[str], None]) -> None:
     stores = ServedStores(memory, partial(_open_personal, options))
     try:
         key = store_key(options.store)
-        with _listen(options, ServerNote.read(key)) as listening:
+        with listen(options, ServerNote.read(key)) as listening:
             _run(options, stores, listening, key, ready)
     finally:
         stores.close()
@@ -100,7 +100,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _listen(options: ServerOptions, note: ServerNote | None) -> socket.socket:
+def listen(options: ServerOptions, note: ServerNote | None) -> socket.socket:
     """A socket. The port that was asked for, or else the first of those that suit which is free."""
     wanted = [options.port] if options.port is not None else [note.port if note else USUAL_PORT, USUAL_PORT, 0]
     host = options.host.strip("[]")
@@ -110,9 +110,13 @@ def _listen(options: ServerOptions, note: ServerNote | None) -> socket.socket:
         if not 0 <= port <= _LAST_PORT:
             raise InvalidField("port", f"{port} is no port", hint=f"Use 1 to {_LAST_PORT}, or 0 for any free one.")
         try:
-            return socket.create_server((host, port), family=family)
+            listening = socket.create_server((host, port), family=family)
         except OSError as error:
             trouble = error
+            continue
+        # Connections inherit it. asyncio does not set it here, and answers would wait 40 ms for an acknowledgement.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
     raise InvalidField("port", f"{host}:{wanted[-1]} cannot be listened on: {trouble}") from None
 
 
