@@ -5,6 +5,7 @@ Names made while the test runs are put into every kind of place; their bytes are
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,11 @@ from attacks.erasure_places import HOOK_SESSION, Places, canaries, files_with, t
 from faults.fault_tools import base_seed, environment, report, size
 from recollect import Filter, Recollect
 from recollect.config import Settings
+from recollect.core.digest import checksum
 from recollect.core.errors import InvalidField, PersonOnly
 from recollect.dialogue.episodes import Message
 from recollect.store.check import check
+from recollect.store.texts import StoredTexts
 from recollect.tend.maintenance import restore_backup
 
 QUIET = Settings(embedder="none")
@@ -106,6 +109,45 @@ def test_a_whole_project_leaves_nothing_and_does_not_come_back_with_a_backup(
     assert set(files_with(names, project)) <= allowed
     with opened(project) as memory:
         assert memory.count() == 0
+        assert check(memory.store).ok, check(memory.store).findings
+
+
+_IN_ROWS = (
+    "content", "tag", "file", "module", "citation", "session_name", "attribute", "attribute_key", "payload", "reason",
+    "old_words", "corrected_words", "rejected_words", "link", "entity", "alias", "summary", "actor", "episode", "turn",
+    "working_memory",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_store_on_a_server_loses_its_rows_as_a_file_does(tenant_dsn: str, tmp_path: Path, everything: bool) -> None:
+    names = canaries(2 * len(_IN_ROWS), 5)
+    with recollect.open(tenant_dsn, project="p", settings=QUIET) as memory:
+        places = Places(memory, tmp_path)
+        for number, name in enumerate(names):
+            places.kinds[_IN_ROWS[number % len(_IN_ROWS)]](name)
+        memory.remember("Something else stays.")
+        done = memory.erase(everything=True) if everything else memory.erase(subject=names[0], also=names[1:])
+        assert done.remaining == []
+        assert any("has no files of ours" in note for note in done.notes)
+        assert check(memory.store).ok, check(memory.store).findings
+        texts = " ".join(held.text for held in StoredTexts(memory.store.engine).every()).casefold()
+        assert [name for name in names if name.casefold() in texts] == []
+        assert (memory.count() == 0) is everything
+
+
+def test_texts_that_were_different_keys_stay_different_when_they_are_blanked(project: Path) -> None:
+    with opened(project) as memory:
+        rows = [(memory.project, "s", json.dumps(["Bash", f"ask Anna Berg {n}"]), 1) for n in range(3)]
+        with memory.store.engine.write():
+            memory.store.engine.execute_many(
+                "insert into observed_sequences (project, session, tools, times, checksum) values (?, ?, ?, ?, ?)",
+                [(*row, checksum(row)) for row in rows],
+            )
+        memory.erase(subject="Anna Berg")
+        kept = memory.store.engine.rows("select tools from observed_sequences")
+        assert len(set(kept)) == 3
+        assert not any("Anna" in tools for (tools,) in kept)
         assert check(memory.store).ok, check(memory.store).findings
 
 

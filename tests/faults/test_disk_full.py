@@ -263,6 +263,28 @@ def test_a_full_disk_can_be_read_and_forgotten_from_by_a_process_that_starts_on_
     report(f"cold starts on a full disk: 16, acknowledged: {len(kept) + 6}, lost: 0, forgotten: 5")
 
 
+def test_on_a_full_disk_rows_are_erased_and_the_rest_is_done_when_there_is_room(tmp_path: Path) -> None:
+    rng = random.Random(base_seed())
+    with _small_disk(tmp_path / "disk", 24) as folder:
+        path, filler = folder / "memory.db", folder / "filler"
+        with recollect.open(path) as memory:
+            memory.remember("Anna Berg has the key of hall two.")
+            memory.remember_all([Draft(words(rng, 40)) for _ in range(400)])
+            backup = memory.maintenance.backup()
+            _fill(filler, leave=0)
+            done = memory.erase(subject="Anna Berg", backups="rewrite")
+            assert {one.sort for one in done.remaining} >= {"freed pages", "backup"}
+            assert not any("Anna" in one.content for one in state(memory).values())
+            filler.unlink()
+            done = memory.erase()
+            assert done.is_complete, done.remaining
+            assert backup is not None
+            assert b"Anna Berg" not in backup.read_bytes()
+            assert not memory.store.engine.contains_bytes("Anna Berg")
+            assert len(assert_sound(memory)) == 400
+    report("erasures on a full disk: 1, rows left: 0, finished when there was room: 1")
+
+
 def test_a_disk_without_room_for_another_file_is_told_as_full(tmp_path: Path) -> None:
     rng = random.Random(base_seed())
     with _small_disk(tmp_path / "disk", 24, files=300) as folder:

@@ -119,15 +119,16 @@ class ErasureMarks:
             return any(self.hold(str(key)) or self.hold_any(inner) for key, inner in value.items())
         return isinstance(value, list | tuple) and any(map(self.hold_any, value))
 
-    def blank_value(self, value: Any) -> Any:
-        """A value without the texts that hold something; the very same one when none does."""
+    def blank_value(self, value: Any, name: Callable[[str], str] = lambda text: ERASED) -> Any:
+        """A value without the texts that hold something, which `name` gives their new words; the very same one when
+        none does."""
         if isinstance(value, str):
-            return ERASED if self.hold(value) else value
+            return name(value) if self.hold(value) else value
         if isinstance(value, dict):
-            new = {ERASED if self.hold(str(key)) else key: self.blank_value(inner) for key, inner in value.items()}
+            new = {self.blank_value(str(key), name): self.blank_value(inner, name) for key, inner in value.items()}
             return value if new == value else new
         if isinstance(value, list | tuple):
-            items = [self.blank_value(inner) for inner in value]
+            items = [self.blank_value(inner, name) for inner in value]
             return value if items == list(value) else items
         return value
 
@@ -168,15 +169,15 @@ class ErasureMarks:
 
 
 def blank_text(text: str, marks: ErasureMarks, name: Callable[[str], str]) -> str:
-    """A stored text without what is marked: JSON leaf by leaf, anything else whole. `name` gives a text that must stay
-    different from others its new one."""
+    """A stored text without what is marked: JSON leaf by leaf, anything else whole. `name` gives each its new words;
+    what was different must stay different, because some texts are keys."""
     if text[:1] in ("{", "["):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = text
         if not isinstance(value, str):
-            new = marks.blank_value(value)
+            new = marks.blank_value(value, name)
             return text if new is value else json.dumps(new, ensure_ascii=False, separators=(",", ":"))
     return name(text) if marks.hold(text) else text
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from recollect.core.erasing import ErasureMarks, marks_from, split_words
-from recollect.core.errors import InvalidField, RecollectError, StoreError, StoreFull, UnknownChoice
+from recollect.core.errors import InvalidField, RecollectError, StoreBusy, StoreError, StoreFull, UnknownChoice
 from recollect.core.query import Filter, read_user
 from recollect.core.text import counted
 from recollect.files.session_file import ENDING, SessionFile, replace_file
@@ -112,7 +112,6 @@ def erase(
     an interrupted erasure left is finished first."""
     report = ErasureReport(dry_run)
     for store in stores:
-        _as_sqlite(store)
         if not dry_run:
             _resume(store, report, progress)
         erasure = _StoreErasure(store, scope, report, copies, exports, progress)
@@ -341,7 +340,10 @@ class _StoreErasure:
         for sort, path in {path: (sort, path) for sort, path in found}.values():
             try:
                 self._clean_copy(sort, path)
-            except (RecollectError, OSError) as error:
+            except (StoreFull, StoreBusy, OSError) as error:
+                self._waits = True
+                self._remain(sort, str(path), f"it could not be rewritten: {error}", _MAKE_ROOM)
+            except RecollectError as error:
                 self._remain(sort, str(path), f"it could not be read: {error}", _DELETE)
 
     def _clean_exports(self, proof: ErasureProof) -> None:
@@ -417,7 +419,7 @@ class _StoreErasure:
 
 
 _AGAIN = "Run `recollect erase --resume`."
-_MAKE_ROOM = "Make room on the disk, then run `recollect erase --resume`."
+_MAKE_ROOM = "Make sure that there is room on the disk, then run `recollect erase --resume`."
 _BACKUPS = "Run it again with --backups to rewrite it, or with --backups delete."
 _DELETE = "Run it again with --backups delete, or remove the file yourself."
 _EXPORTS = "Run it again with --exports to delete it, or remove it yourself."
@@ -426,10 +428,7 @@ _EXPORTS = "Run it again with --exports to delete it, or remove it yourself."
 def _as_sqlite(store: Store) -> SqliteEngine:
     engine = store.engine
     if not isinstance(engine, SqliteEngine):
-        raise StoreError(
-            f"Erasing works on a store in a file, and {engine.location} is a server.",
-            hint="`recollect forget` removes memories there.",
-        )
+        raise StoreError(f"{engine.location} keeps no copies beside it.", hint="Erase its backups where they are kept.")
     return engine
 
 

@@ -129,8 +129,10 @@ class ErasureProof:
         """Look through every byte of every file of the store."""
         self._report.notes += [f"{name!r} is too short to be looked for in bytes." for name in self._pattern.skipped]
         location = self._store.engine.location
-        self._search(location, self._store.engine.raw_blocks)
-        if self._store.engine.folder is not None:
+        if self._store.engine.folder is None:
+            self._report.notes.append(f"Only rows were searched: {location} has no files of ours.")
+        else:
+            self._search(location, self._store.engine.raw_blocks)
             for path in dict.fromkeys((*files_beside_store(Path(location)), *self._export_files())):
                 self._search(str(path), partial(_blocks, path))
 
