@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from recollect.interfaces.hook import answer, log
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 HOOK_SESSION = "hooked"
+_MARKED = re.compile(rb"xa[0-9a-f]{16}")  # as `canaries` makes them, in small letters
 _QUIET = {"RECOLLECT_HOOK_LEARN": "off"}
 
 
@@ -205,10 +207,11 @@ def files_with(names: list[str], *folders: Path) -> dict[str, list[str]]:
     for folder in folders:
         for path in (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
             data = path.read_bytes() + path.name.encode() + b"\0".join(_compressed(path))
-            folded = data.lower()
+            plain = data.lower() + b"\n" + data.lower().replace(b"\0", b"")  # UTF-16 without its zeros
+            marked = set(_MARKED.findall(plain))
             for name in names:
-                forms = (name.lower().encode(), name.lower().encode("utf-16-le"), name.lower().encode("utf-16-be"))
-                if any(form in folded for form in forms):
+                sought = name.lower().encode()
+                if sought in marked if _MARKED.fullmatch(sought) else sought in plain:
                     found.setdefault(name, []).append(str(path))
     return found
 

@@ -365,3 +365,55 @@ def test_a_reader_in_the_way_is_told_of_and_the_erasure_can_be_finished_later(
         assert done.is_complete
         assert files_with(["Anna Berg"], project) == {}
         assert memory.erase().notes == [], "nothing was left to do"
+
+
+_WRITER = """
+import sys, time, recollect
+until = time.monotonic() + 3
+with recollect.open(sys.argv[1]) as memory:
+    number = 0
+    while time.monotonic() < until:
+        number += 1
+        text = f"Barrel {sys.argv[2]} {number} was filled."
+        memory.remember(text)
+        print(text, flush=True)
+"""
+
+
+def test_writers_at_work_lose_nothing_while_somebody_is_erased(project: Path) -> None:
+    with opened(project) as memory:
+        memory.remember("Anna Berg has the key.")
+        writers = [
+            subprocess.Popen(
+                [sys.executable, "-c", _WRITER, str(project), name],
+                stdout=subprocess.PIPE,
+                text=True,
+                env=environment(),
+            )
+            for name in ("one", "two")
+        ]
+        rounds = 0
+        while any(writer.poll() is None for writer in writers):
+            memory.remember(f"Anna Berg came by {rounds} times.")
+            memory.erase(subject="Anna Berg")
+            rounds += 1
+        acknowledged = [line for writer in writers for line in writer.communicate()[0].splitlines()]
+        done = memory.erase(subject="Anna Berg")
+        assert done.is_complete, done.remaining
+        kept = {one.content for one in memory.list(limit=10**6)}
+        assert set(acknowledged) <= kept
+        assert not any("Anna" in text for text in kept)
+        assert check(memory.store).ok, check(memory.store).findings
+    assert files_with(["Anna Berg"], project) == {}
+    report(f"erasures beside two writers: {rounds}, acknowledged: {len(acknowledged)}, lost: 0")
+
+
+def test_a_subject_leaves_the_persons_own_store_too(project: Path, tmp_path: Path) -> None:
+    with recollect.open(":personal:", settings=QUIET) as own:
+        own.remember("Anna Berg is my sister.", visibility="personal")
+    with recollect.open(project, settings=QUIET, personal=True) as memory:
+        memory.remember("Anna Berg has the key.")
+        plan = memory.erase(subject="Anna Berg", dry_run=True)
+        assert len(plan.memories) == 2
+        assert memory.erase(subject="Anna Berg").is_complete
+    assert files_with(["Anna Berg"], project, tmp_path / "home") == {}

@@ -12,7 +12,6 @@ import sys
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.core.digest import blake2b
@@ -22,6 +21,9 @@ ERASED = "[erased]"
 EVERYTHING = "everything"
 _RUN_WORDS = 12  # words of a long text by which it is recognised
 _TELLING = 12  # characters: a shorter text is only recognised when it is all there is
+_LONGEST_WHOLE = 64  # characters of a text that may be one of the short ones, with its signs and spaces
+_FIRST = 4  # letters of the digest of a run's first word: one word in 65,536 is looked at in vain
+_WORDS_KEPT = 200_000
 _LETTERS = re.compile(r"[^\W_]+")
 
 
@@ -40,25 +42,27 @@ def _pieces(word: str) -> Iterator[str]:
         yield from piece if is_unspaced(piece) else (piece,)
 
 
-@dataclass(slots=True)
 class ErasureMarks:
     """What to erase, by digests under `key`: the name of the store's copy, which its backups share."""
 
-    key: str
-    runs: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))  # by number of words
-    wholes: set[str] = field(default_factory=set)  # short texts, recognised when they are all there is
-    sessions: set[str] = field(default_factory=set)
-    users: set[str] = field(default_factory=set)
-    projects: set[str] = field(default_factory=set)
-    everything: bool = False
-    _known: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.sessions: set[str] = set()
+        self.users: set[str] = set()
+        self.projects: set[str] = set()
+        self.everything = False
+        self._runs: dict[int, set[str]] = defaultdict(set)  # by number of words: a digest and that of the first word
+        self._wholes: set[str] = set()  # short texts, recognised when they are all there is
+        self._firsts: set[str] = set()
+        self._short: dict[str, bool] = {}  # short texts that were looked at
+        self._may_begin: dict[str, bool] = {}  # words that were met: does a run begin with one?
 
     def __bool__(self) -> bool:
         return bool(self.everything or self.has_words or self.sessions or self.users or self.projects)
 
     @property
     def has_words(self) -> bool:
-        return bool(self.wholes or any(self.runs.values()))
+        return bool(self._firsts or self._wholes)
 
     # --- what is marked -------------------------------------------------------------------------------------------
 
@@ -66,17 +70,26 @@ class ErasureMarks:
         """A name, also written as one word."""
         words = split_words(name)
         if words:
-            self.runs[len(words)].add(self._digest("words", " ".join(words)))
-            self.runs[1].add(self._digest("words", "".join(words)))
+            self._add_run(words)
+            self._add_run(["".join(words)])
 
     def add_text(self, text: str) -> None:
         """The words of a text, by how it begins."""
         words = split_words(text)
         if len(text.strip()) < _TELLING or not words:
-            self.wholes.add(self._digest("whole", " ".join(words) or text.strip()))
+            self._wholes.add(self._digest("whole", " ".join(words) or text.strip()))
+            self._forget_answers()
         else:
-            some = words[:_RUN_WORDS]
-            self.runs[len(some)].add(self._digest("words", " ".join(some)))
+            self._add_run(words[:_RUN_WORDS])
+
+    def _add_run(self, words: Sequence[str]) -> None:
+        self._runs[len(words)].add(self._run(words))
+        self._firsts.add(self._first(words[0]))
+        self._forget_answers()
+
+    def _forget_answers(self) -> None:
+        self._may_begin.clear()
+        self._short.clear()
 
     def add_session(self, session: str) -> None:
         self.sessions.add(self._digest("session", session))
@@ -102,14 +115,40 @@ class ErasureMarks:
         """Does a text hold one of the runs, or is it one of the short texts?"""
         if not self.has_words:
             return False
-        words = split_words(text)
-        if self.wholes and self._digest("whole", " ".join(words) or text.strip()) in self.wholes:
-            return True
-        for size, digests in self.runs.items():
-            for start in range(len(words) - size + 1 if digests else 0):
-                if self._digest("words", " ".join(words[start : start + size])) in digests:
-                    return True
+        if len(text) > _LONGEST_WHOLE:
+            return self._hold_run(split_words(text))
+        known = self._short.get(text)  # names of fields, kinds, states: the same few again and again
+        if known is None:
+            words = split_words(text)
+            whole = bool(self._wholes) and self._digest("whole", " ".join(words) or text.strip()) in self._wholes
+            known = whole or self._hold_run(words)
+            if len(self._short) > _WORDS_KEPT:
+                self._short.clear()
+            self._short[text] = known
+        return known
+
+    def _hold_run(self, words: Sequence[str]) -> bool:
+        may_begin = self._may_begin
+        for start, word in enumerate(words):
+            begins = may_begin.get(word)
+            if begins is None:
+                begins = self._learn(word)
+            if begins and self._begins_at(words, start):
+                return True
         return False
+
+    def _learn(self, word: str) -> bool:
+        if len(self._may_begin) > _WORDS_KEPT:
+            self._may_begin.clear()
+        begins = self._may_begin[word] = self._first(word) in self._firsts
+        return begins
+
+    def _begins_at(self, words: Sequence[str], start: int) -> bool:
+        return any(
+            self._run(words[start : start + size]) in digests
+            for size, digests in self._runs.items()
+            if start + size <= len(words)
+        )
 
     def hold_any(self, value: Any) -> bool:
         """The same for any text in a value as JSON has them, names of fields included."""
@@ -132,22 +171,23 @@ class ErasureMarks:
             return value if items == list(value) else items
         return value
 
+    def _run(self, words: Sequence[str]) -> str:
+        return f"{self._digest('words', ' '.join(words))}-{self._first(words[0])}"
+
+    def _first(self, word: str) -> str:
+        """A few letters that tell most words apart, and no word from its digest."""
+        return self._digest("first", word)[:_FIRST]
+
     def _digest(self, sort: str, text: str) -> str:
-        known = self._known.get(f"{sort}\0{text}")
-        if known is None:
-            if len(self._known) > 200_000:
-                self._known.clear()
-            told = f"{sort}\0{text}".encode("utf-8", "surrogatepass")
-            known = blake2b(told, key=self.key.encode()[:64], digest_size=12).hexdigest()
-            self._known[f"{sort}\0{text}"] = known
-        return known
+        told = f"{sort}\0{text}".encode("utf-8", "surrogatepass")
+        return str(blake2b(told, key=self.key.encode()[:64], digest_size=12).hexdigest())
 
     # --- as keys of tombstones ------------------------------------------------------------------------------------
 
     def as_keys(self) -> list[str]:
         """The marks as texts that can be kept."""
-        kept = [f"words-{size}-{digest}" for size, digests in self.runs.items() for digest in digests]
-        kept += [f"whole-{digest}" for digest in self.wholes]
+        kept = [f"words-{size}-{digest}" for size, digests in self._runs.items() for digest in digests]
+        kept += [f"whole-{digest}" for digest in self._wholes]
         kept += [f"session-{digest}" for digest in self.sessions]
         kept += [f"user-{digest}" for digest in self.users]
         kept += [f"project-{digest}" for digest in self.projects]
@@ -156,16 +196,17 @@ class ErasureMarks:
     def add_key(self, kept: str) -> None:
         """Take a mark back from its text; one that nobody knows says nothing."""
         sort, _, digest = kept.partition("-")
+        self._forget_answers()
         if kept == EVERYTHING:
             self.everything = True
         elif sort == "words":
-            size, _, digest = digest.partition("-")
+            size, _, run = digest.partition("-")
             if size.isdigit():
-                self.runs[int(size)].add(digest)
+                self._runs[int(size)].add(run)
+                self._firsts.add(run.rpartition("-")[2])
         elif sort in ("whole", "session", "user", "project"):
-            {"whole": self.wholes, "session": self.sessions, "user": self.users, "project": self.projects}[sort].add(
-                digest
-            )
+            sets = {"whole": self._wholes, "session": self.sessions, "user": self.users, "project": self.projects}
+            sets[sort].add(digest)
 
 
 def blank_text(text: str, marks: ErasureMarks, name: Callable[[str], str]) -> str:

@@ -271,6 +271,8 @@ def _said_in(memory: Memory) -> list[Any]:
 
 
 def _parsed(text: str) -> Any:
+    if text[:1] not in ("{", "["):
+        return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

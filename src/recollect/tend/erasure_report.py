@@ -205,7 +205,9 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def parse_text(text: str) -> Any:
-    """What a stored text says: its value where it is JSON."""
+    """What a stored text says: its value where it is a JSON object or list."""
+    if text[:1] not in ("{", "["):
+        return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
