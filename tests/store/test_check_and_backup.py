@@ -194,6 +194,17 @@ def test_what_page_splits_leave_behind_is_scrubbed_too(path: Path) -> None:
         assert check(memory.store).ok
 
 
+def test_what_a_backup_holds_in_the_gaps_of_pages_does_not_come_back_with_it(path: Path) -> None:
+    with recollect.open(path) as memory:
+        memory.remember("Rhinestone is the vault word.")
+        made = make_backup(memory.store.engine)
+        assert made is not None
+        _leave_in_a_gap(made, b"Rhinestone is the vault word.")
+        memory.erase(subject="Rhinestone")
+    put_back(made, path, Kinds())
+    assert b"Rhinestone" not in path.read_bytes()
+
+
 def _leave_in_a_gap(path: Path, text: bytes) -> None:
     """Put bytes where SQLite leaves them when it splits a page: between the pointers and the cells of a leaf."""
     file = bytearray(path.read_bytes())

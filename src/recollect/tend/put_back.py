@@ -71,6 +71,8 @@ def put_back(backup: Path, path: Path, kinds: Kinds, *, timeout: float = TIMEOUT
             erasures = _replaced(path, work)
             held = memory_ids(engine)
             reapplied = apply_erasures(engine, kinds, erasures) if erasures else Reapplied()
+            if reapplied != Reapplied():
+                engine.vacuum()  # without what the rows left in the gaps of pages
             engine.checkpoint()
         finally:
             engine.close()
