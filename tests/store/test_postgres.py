@@ -266,9 +266,10 @@ def test_a_wall_that_was_taken_down_is_found(database: str) -> None:
 
 
 def test_a_role_that_sees_everything_is_refused_unless_it_can_become_one_that_does_not(
-    database: str, role: Callable[[str], str]
+    database: str, role: Callable[[str], str], tenant_dsn: str
 ) -> None:
     name = role("bypassrls")
+    recollect.open(tenant_dsn).close()  # makes the role that others may become
     with as_admin(database) as run:
         run("create extension vector")
         run(f"grant create on database {database} to {name}")
@@ -293,6 +294,28 @@ def test_a_plain_login_works_once_it_was_granted_the_role(database: str, role: C
     with recollect.open(f"{in_database(database, user=name)}&tenant=new") as memory:
         memory.remember("The login owns nothing.")
         assert [hit.memory.content for hit in memory.recall("who owns?")] == ["The login owns nothing."]
+
+
+def test_an_owner_that_can_have_no_other_role_is_walled_in_too(database: str, role: Callable[[str], str]) -> None:
+    name = role("")
+    with as_admin(database) as run:
+        run("create extension vector")
+        run(f"grant create on database {database} to {name}")
+    dsn = in_database(database, user=name)
+    with opened(f"{dsn}&tenant=a") as ours, opened(f"{dsn}&tenant=b") as theirs:
+        suite = EngineConformance()
+        store, other = suite.keep(ours, make_memory(1, "obsidian")), suite.keep(theirs, make_memory(1, "obsidian too"))
+        with theirs.write():
+            theirs.keywords.rebuild()
+            theirs.keywords.verify()
+        for one, content in ((store, "obsidian"), (other, "obsidian too")):
+            (match,) = one.words.matching(read_words("obsidian"), Filter(), weights=WEIGHTS, limit=5)
+            assert one.memories.get(match.id).content == content
+        for table in (*ours.tables(), "keywords", "keyword_counts"):
+            assert ours.rows(f"select count(*) from {table} where tenant <> 'a'") == [(0,)], table
+        assert "owner of the tables" in ours.version
+    with as_admin(database) as run:
+        run(f"drop owned by {name} cascade")
 
 
 # --- migrations -------------------------------------------------------------------------------------------------------

@@ -113,6 +113,11 @@ class PostgresEngine:
         return self._address.tenant
 
     @property
+    def is_owner(self) -> bool:
+        """Do we work as the role that owns the tables, because no other can be had?"""
+        return not self._server.role
+
+    @property
     def vector_schema(self) -> str:
         """Where the types and operators of pgvector are."""
         return self._server.vector_schema
@@ -134,8 +139,10 @@ class PostgresEngine:
 
     @property
     def version(self) -> str:
-        number = self._server.version
-        return f"PostgreSQL {number // 10_000}.{number % 10_000}, pgvector {self._server.vector or 'missing'}"
+        server = self._server
+        release = f"PostgreSQL {server.version // 10_000}.{server.version % 10_000}"
+        role = server.role or f"{server.login}, the owner of the tables"
+        return f"{release}, pgvector {server.vector or 'missing'}, as {role}"
 
     # --- transactions ---------------------------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ _TABLES = (
 )
 _INDEX = """
     create function index_vectors(size bigint) returns void
-    language plpgsql security definer set search_path = {schema}, {vector}, pg_catalog, pg_temp as $$
+    language plpgsql security definer set search_path = pg_catalog, {schema}, {vector}, pg_temp as $$
     begin
         execute format('create index if not exists vectors_near_%s on {schema}.vectors '
                        'using hnsw ((mean::halfvec(%s)) halfvec_cosine_ops) where dims = %s', size, size, size);
