@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test lint bench soak hosts model docs clean
+.PHONY: setup demo test lint bench soak hosts model docs panel clean
 
 setup: $(STAMP)
 
@@ -12,10 +12,15 @@ $(STAMP): pyproject.toml scripts/setup.sh
 	PYTHON="$(PYTHON)" bash scripts/setup.sh $(VENV)
 	@touch $(STAMP)
 
+panel: setup
+	$(BIN)/python scripts/build_panel.py
+
 demo: setup
+	@$(BIN)/python scripts/build_panel.py --if-possible
 	@RECOLLECT_MODELS=$(VENV)/share/models $(BIN)/python scripts/demo.py
 
 test: setup lint
+	$(BIN)/python scripts/build_panel.py --if-possible
 	$(BIN)/python -m pytest -n auto --ignore tests/embed
 	RECOLLECT_MODELS=$(VENV)/share/models $(BIN)/python -m pytest -n auto tests/embed
 
@@ -47,4 +52,4 @@ docs: setup
 	$(BIN)/python scripts/reference.py
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist panel/node_modules src/recollect/interfaces/http/panel .mypy_cache .ruff_cache .hypothesis

@@ -26,3 +26,11 @@ for pack in potion arctic; do
   [ -d "$venv/share/models/$pack" ] || RECOLLECT_MODELS="$venv/share/models" "$venv/bin/recollect" models install "$pack" ||
     echo "note: the model pack $pack could not be fetched" >&2
 done
+
+# The web panel, and a browser for the tests that drive it; without them those say so and skip.
+"$venv/bin/python" scripts/build_panel.py --if-possible
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null && command -v apt-get >/dev/null; then
+  as_root=$([ "$(id -u)" = 0 ] || echo "sudo -n")
+  { $as_root apt-get update -qq && $as_root apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 ||
+    echo "note: Chromium could not be installed; the tests of the panel will be skipped" >&2
+fi

@@ -3,7 +3,7 @@
 export type Json = Record<string, unknown>;
 
 /** How we came to believe something: the memory, its links both ways, all that happened to it. */
-export type AccountShape = { memory: WholeMemory; confidence_now: number; points_at: LinkShape[]; pointed_at_by: LinkShape[]; history: EntryShape[] };
+export type AccountShape = { memory: WholeMemory; confidence_now: number; points_at: LinkShape[]; pointed_at_by: LinkShape[]; history: EntryShape[]; fading: FadingShape[] };
 
 /** What happened each day, in UTC: memories by kind and by source, acts, and what agents were told by moment. */
 export type ActivityShape = { since: string; kinds: DayShape[]; sources: DayShape[]; acts: DayShape[]; told: DayShape[] };
@@ -61,6 +61,9 @@ export type FacetValue = { value: string; count: number };
 /** How many memories of a filter carry each value, the most frequent first. */
 export type FacetsShape = { total: number; facets: Record<string, FacetValue[]> };
 
+/** What the confidence will be worth in so many days if nobody uses the memory. */
+export type FadingShape = { day: number; confidence: number };
+
 export type ForgottenShape = { forgotten: string; lingering: string; backups: string[] };
 
 /** What was found, best first; `notes` say what was skipped and why. */
@@ -105,7 +108,7 @@ export type MergeBody = { keep: string; other: string; why?: string };
 /** Which models answer here, and the packs there are. */
 export type ModelsShape = { embedder: string; vectors: string | null; waiting: number; reranker: string; model: string; tokens_today: number; tokens_per_day: number; packs: PackShape[] };
 
-export type ModuleShape = { path: string; files: number; symbols: number; layer: number; role: string; needs: Json[]; needed_by: string[]; entries: string[] };
+export type ModuleShape = { path: string; files: number; symbols: number; layer: number; role: string; needs: Json[]; needed_by: string[]; entries: string[]; changes: number; memories: number };
 
 /** A statement to remember, with what is known about it. */
 export type NewMemory = { content: string; again?: boolean; kind?: string | null; confidence?: number | null; tags?: string[] | null; files?: string[] | null; modules?: string[] | null; scope?: "global" | "module" | "work_unit" | "session" | null; visibility?: "personal" | "project" | "team" | "organization" | null; session?: string | null; event_at?: string | null; valid_until?: string | null; stale_at?: string | null; node?: string | null; entities?: string[] | null; work_unit?: UnitOfWork | null; payload?: Json | null; attributes?: Json | null; citation?: string | null; pinned?: boolean | null; supersedes?: string | null; derived_from?: string[] | null; why?: string | null; user?: string | null };
@@ -252,7 +255,7 @@ export interface Operations {
     body: undefined;
     answer: ReachShape;
   };
-  /** The folders of the code, what they need, their layers, and where programs begin. */
+  /** The folders of the code, what they need, how often they change, how many memories are about their files. */
   code_map: {
     path: Record<string, never>;
     query: { store?: "project" | "personal" };

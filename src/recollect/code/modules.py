@@ -7,6 +7,7 @@ on top; a circle is one layer.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -42,6 +43,7 @@ class Module:
     layer: int  # 0: needs nothing of the project
     role: str  # by its name; empty when the name tells nothing
     entries: tuple[str, ...]  # files where a program or a request begins
+    changes: int = 0  # commits that touched its files, as far back as the history was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,9 @@ def module_map(graph: Graph) -> ModuleMap:
     for node in _symbols(graph, list(rows)):
         symbols[module_path(node.file)] = symbols.get(module_path(node.file), 0) + 1
     entries = _entries(graph, folders)
+    changes: Counter[str] = Counter()
+    for path, (commits, _) in graph.churn(list(rows)).items():
+        changes[module_path(path)] += commits
     needed_by: dict[str, list[str]] = {}
     for one, others in sorted(needs.items()):
         for other in others:
@@ -86,6 +91,7 @@ def module_map(graph: Graph) -> ModuleMap:
             layer=layers[folder],
             role=role_of(folder),
             entries=entries.get(folder, ()),
+            changes=changes[folder],
         )
         for folder in folders
     ]

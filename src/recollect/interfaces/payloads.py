@@ -564,6 +564,7 @@ def map_json(found: ModuleMap) -> Json:
                 "needs": [{"module": name, "weight": weight} for name, weight in module.needs],
                 "needed_by": list(module.needed_by),
                 "entries": list(module.entries),
+                "changes": module.changes,
             }
             for module in found.modules
         ],

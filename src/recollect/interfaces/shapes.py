@@ -284,6 +284,14 @@ class LinkShape(TypedDict):
 
 
 @with_config(_OPEN)
+class FadingShape(TypedDict):
+    """What the confidence will be worth in so many days if nobody uses the memory."""
+
+    day: int
+    confidence: float
+
+
+@with_config(_OPEN)
 class AccountShape(TypedDict):
     """How we came to believe something: the memory, its links both ways, all that happened to it."""
 
@@ -292,6 +300,7 @@ class AccountShape(TypedDict):
     points_at: list[LinkShape]
     pointed_at_by: list[LinkShape]
     history: list[EntryShape]
+    fading: list[FadingShape]
 
 
 class UndoneShape(TypedDict):
@@ -724,6 +733,8 @@ class ModuleShape(TypedDict):
     needs: list[dict[str, Any]]
     needed_by: list[str]
     entries: list[str]
+    changes: int
+    memories: int
 
 
 @with_config(_OPEN)

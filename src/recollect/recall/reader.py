@@ -8,10 +8,10 @@ recall (counting accesses) is handed in. Whatever was skipped is in the briefing
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -502,3 +502,8 @@ class Reader:
     def confidence(self, memory: Memory) -> float:
         """What the stored confidence is worth now."""
         return confidence_now(memory, self.kinds, self._clock())
+
+    def fading(self, memory: Memory, *, days: Iterable[int]) -> Sequence[tuple[int, float]]:
+        """What its confidence will be worth in so many days if nobody uses it."""
+        now = self._clock()
+        return [(day, confidence_now(memory, self.kinds, now + timedelta(days=day))) for day in days]

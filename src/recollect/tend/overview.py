@@ -43,6 +43,7 @@ __all__ = [
 
 FACET_VALUES = 50  # values of a facet that are listed
 _EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE})  # kept as they came: nobody reviews or uses them up
+_ALL_FILES = 1_000_000
 _TABLED = ("tag", "file", "module")  # facets with a table of their own
 Figure = TypeVar("Figure")
 EventName: TypeAlias = Literal["memory", "job", "told", "note"]
@@ -272,6 +273,11 @@ class Overview:
         }
         counts |= {name: statistics.values(name, wanted, limit=limit) for name in _TABLED}
         return Facets(sum(row.total for row in rows), counts)
+
+    def covered_files(self) -> Mapping[str, int]:
+        """How many open memories are about each file; what was indexed or said does not count."""
+        about = Filter(kinds=[kind for kind in Kind if kind not in _EVIDENCE], statuses=OPEN, user=ANY_USER)
+        return dict(self._store.statistics.values("file", self._reader.check(about), limit=_ALL_FILES))
 
     def activity(self, *, days: int = 30) -> Activity:
         """What came, what was done and what was told on each of the last days."""

@@ -48,6 +48,7 @@ from recollect.interfaces.payloads import (
 )
 
 _TAG = "memories"
+_FADING_DAYS = range(0, 181, 15)  # half a year: by then the slowest curve shows
 
 
 def _some(choices: str) -> Any:
@@ -345,7 +346,12 @@ def memory_history(call: Call) -> Json:
 def memory_account(call: Call) -> Json:
     """How we came to believe something: the memory, its links both ways, its history."""
     account = call.memory.why(call.id())
-    return {**account_json(account), "memory": listed_json(account.memory, account.confidence)}
+    fading = call.memory.reader.fading(account.memory, days=_FADING_DAYS)
+    return {
+        **account_json(account),
+        "memory": listed_json(account.memory, account.confidence),
+        "fading": [{"day": day, "confidence": round(confidence, 4)} for day, confidence in fading],
+    }
 
 
 def list_changes(call: Call) -> Json:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from recollect.code.modules import module_path
 from recollect.core.query import DEFAULT_K, Filter
 from recollect.core.scope import Phase
 from recollect.interfaces import shapes
@@ -158,8 +160,12 @@ def code_trace(call: Call) -> Json:
 
 
 def code_map(call: Call) -> Json:
-    """The folders of the code, what they need, their layers, and where programs begin."""
-    return map_json(call.memory.code.map())
+    """The folders of the code, what they need, how often they change, how many memories are about their files."""
+    found = map_json(call.memory.code.map())
+    known: Counter[str] = Counter()
+    for file, count in call.memory.overview.covered_files().items():
+        known[module_path(file)] += count
+    return {**found, "modules": [{**one, "memories": known[one["path"]]} for one in found["modules"]]}
 
 
 def search_code(call: Call) -> Json:

@@ -1,0 +1,374 @@
+/** Settings and data: how much agents are told, jobs, models and their cost, stores and backups, hosts. */
+import { useState } from "preact/hooks";
+import { attempt } from "../acts";
+import type { JobShape, StoreShape, TrustShape } from "../api";
+import { call, send } from "../client";
+import { useLoad } from "../hooks";
+import { Badge, Button, Card, Command, Failure, Skeleton, When } from "../parts/basic";
+import { Meter } from "../parts/chart";
+import { session, tell } from "../state";
+import { bytes, date, named, number, t } from "../words";
+
+const SECTIONS = ["trust", "jobs", "models", "stores", "backups", "values"] as const;
+type Section = (typeof SECTIONS)[number];
+
+export function Settings({ section }: { section: string | null }) {
+  const chosen: Section = SECTIONS.find((one) => one === section) ?? "trust";
+  return (
+    <div class="settings">
+      <nav class="subnav" aria-label={t("nav.settings")}>
+        <h1>{t("nav.settings")}</h1>
+        <ul>
+          {SECTIONS.map((one) => (
+            <li key={one}>
+              <a href={`/settings/${one}`} aria-current={one === chosen ? "page" : undefined}>
+                {t(`settings.${one}`)}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Button
+          small
+          look="quiet"
+          onClick={() =>
+            void attempt(async () => {
+              await send("DELETE", "/v1/session");
+              session.value = "out";
+            })
+          }
+        >
+          {t("settings.log_out")}
+        </Button>
+      </nav>
+      <div class="settings-body">
+        {chosen === "trust" && <Trust />}
+        {chosen === "jobs" && <Jobs />}
+        {chosen === "models" && <Models />}
+        {chosen === "stores" && <Stores />}
+        {chosen === "backups" && <Backups />}
+        {chosen === "values" && <Values />}
+      </div>
+    </div>
+  );
+}
+
+// --- trust -----------------------------------------------------------------------------------------------------------
+
+const LEVELS: TrustShape["level"][] = ["cautious", "standard", "confident", "autonomous"];
+
+function Trust() {
+  const { data, problem, reload } = useLoad((signal) => call("read_settings", { signal }), []);
+  const choose = async (level: TrustShape["level"]) => {
+    if (await attempt(() => call("choose_trust", { body: { level } }))) {
+      tell(t("trust.chosen", { level: t(`trust.${level}`) }));
+      reload();
+    }
+  };
+  if (problem && !data) return <Failure problem={problem} retry={reload} />;
+  if (!data) return <Skeleton lines={8} />;
+  const trust = data.trust;
+  return (
+    <Card title={t("settings.trust")} id="trust">
+      <p>{t("trust.about")}</p>
+      {trust.offered && <p class="note">{t("trust.offered", { level: named("trust", trust.offered) })}</p>}
+      <fieldset class="reasons">
+        <legend>{t("trust.choose")}</legend>
+        {LEVELS.map((level) => (
+          <label key={level} class={level === trust.level ? "choice on" : "choice"}>
+            <input type="radio" name="trust" checked={level === trust.level} onChange={() => void choose(level)} />
+            <span>
+              <strong>{t(`trust.${level}`)}</strong>
+              <span class="dim">{t(`trust.${level}.about`)}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="dim">{t("trust.figures", { sessions: trust.sessions, confirmed: trust.confirmed, reviewed: trust.reviewed, corrected: trust.corrected, used: trust.used })}</p>
+    </Card>
+  );
+}
+
+// --- jobs ------------------------------------------------------------------------------------------------------------
+
+function Jobs() {
+  const jobs = useLoad((signal) => call("list_jobs", { signal }), []);
+  const runs = useLoad((signal) => call("list_job_runs", { query: { limit: 20 }, signal }), []);
+  const [running, setRunning] = useState("");
+  const run = async (job: JobShape) => {
+    setRunning(job.name);
+    await attempt(async () => {
+      const done = await call("run_job", { path: { name: job.name }, body: undefined });
+      const report = done.reports[0];
+      tell(t("jobs.ran", { name: named("job", job.name), n: report?.done ?? 0 }), { bad: report?.failed });
+    });
+    setRunning("");
+    jobs.reload();
+    runs.reload();
+  };
+  if (jobs.problem && !jobs.data) return <Failure problem={jobs.problem} retry={jobs.reload} />;
+  if (!jobs.data) return <Skeleton lines={8} />;
+  return (
+    <>
+      <Card title={t("settings.jobs")} id="jobs">
+        <ul class="rows-list">
+          {jobs.data.jobs.map((job) => (
+            <li key={job.name}>
+              <div>
+                <strong>{named("job", job.name)}</strong>{" "}
+                {job.outcome && <Badge tone={job.outcome === "failed" ? "bad" : "good"}>{named("job_outcome", job.outcome)}</Badge>}
+                <div class="dim">
+                  {job.ran_at ? t("jobs.last", { at: date(job.ran_at) }) : t("jobs.never")} · {job.always ? t("jobs.always") : t("jobs.next", { at: date(job.next_at) })}
+                </div>
+                {job.note && <div class="dim">{job.note}</div>}
+              </div>
+              <Button small disabled={running !== ""} onClick={() => void run(job)}>
+                {running === job.name ? t("jobs.running") : t("jobs.run")}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      <Card title={t("jobs.history")} id="job-runs">
+        {runs.data && runs.data.entries.length > 0 ? (
+          <ul class="latest">
+            {runs.data.entries.map((entry) => (
+              <li key={entry.number}>
+                <span>
+                  {named("job", String(entry.after?.job ?? ""))} <span class="dim">{named("job_outcome", String(entry.after?.outcome ?? ""))}</span>
+                </span>
+                <When at={entry.at} />
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p class="dim">{t("jobs.no_history")}</p>
+        )}
+      </Card>
+    </>
+  );
+}
+
+// --- models ----------------------------------------------------------------------------------------------------------
+
+function Models() {
+  const { data, problem, reload } = useLoad((signal) => call("read_models", { signal }), []);
+  if (problem && !data) return <Failure problem={problem} retry={reload} />;
+  if (!data) return <Skeleton lines={8} />;
+  const share = data.tokens_per_day ? data.tokens_today / data.tokens_per_day : 0;
+  const words = t("models.spent", { today: data.tokens_today, limit: data.tokens_per_day });
+  return (
+    <>
+      <Card title={t("settings.models")} id="models">
+        <dl class="facts">
+          <div>
+            <dt>{t("models.embedder")}</dt>
+            <dd>{data.embedder}</dd>
+          </div>
+          <div>
+            <dt>{t("models.vectors")}</dt>
+            <dd>{data.vectors ?? t("models.no_vectors")}{data.waiting > 0 && <> · {t("models.waiting", { n: data.waiting })}</>}</dd>
+          </div>
+          <div>
+            <dt>{t("models.reranker")}</dt>
+            <dd>{data.reranker || t("nothing")}</dd>
+          </div>
+          <div>
+            <dt>{t("models.model")}</dt>
+            <dd>{data.model || t("models.no_model")}</dd>
+          </div>
+        </dl>
+        <h3>{t("models.budget")}</h3>
+        <Meter share={share} tone={share > 0.9 ? "bad" : share > 0.6 ? "warn" : "good"} label={words} />
+        <p class="dim">{words}</p>
+      </Card>
+      <Card title={t("models.packs")} id="packs">
+        <ul class="rows-list">
+          {data.packs.map((pack) => (
+            <li key={pack.name}>
+              <div>
+                <strong>{pack.name}</strong>
+                <div class="dim">
+                  {pack.model} · {t("models.dims", { n: pack.dims })} · {bytes(pack.bytes)} · {pack.licence}
+                </div>
+              </div>
+              {pack.state === "installed" ? <Badge tone="good">{t("hosts.installed")}</Badge> : <Command text={`recollect models install ${pack.name}`} />}
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </>
+  );
+}
+
+// --- stores ----------------------------------------------------------------------------------------------------------
+
+function useStores() {
+  return useLoad((signal) => call("list_stores", { signal }), []);
+}
+
+function Stores() {
+  const { data, problem, reload } = useStores();
+  if (problem && !data) return <Failure problem={problem} retry={reload} />;
+  if (!data) return <Skeleton lines={8} />;
+  return (
+    <>
+      {data.stores.map((one) => (
+        <Card key={one.name} title={t(`store.${one.name}`)} id={`store-${one.name}`}>
+          {one.exists ? (
+            <dl class="facts">
+              <div>
+                <dt>{t("stores.path")}</dt>
+                <dd>
+                  <code class="selectable">{one.path ?? t("stores.in_memory")}</code>
+                </dd>
+              </div>
+              {one.bytes !== undefined && (
+                <div>
+                  <dt>{t("stores.size")}</dt>
+                  <dd>{bytes(one.bytes)}</dd>
+                </div>
+              )}
+              {one.memories && (
+                <div>
+                  <dt>{t("stat.total")}</dt>
+                  <dd>
+                    {Object.entries(one.memories)
+                      .map(([status, count]) => `${number(count)} ${named("status", status).toLowerCase()}`)
+                      .join(", ")}
+                  </dd>
+                </div>
+              )}
+            </dl>
+          ) : (
+            <p class="dim">{t("stores.not_yet")}</p>
+          )}
+          {one.notices?.map((notice) => (
+            <p key={notice} class="note">
+              {notice}
+            </p>
+          ))}
+          {one.foreign && <Adopt onDone={reload} />}
+        </Card>
+      ))}
+      <CheckStore />
+    </>
+  );
+}
+
+/** A store that came from elsewhere is looked at before it is trusted. */
+function Adopt({ onDone }: { onDone: () => void }) {
+  const state = useLoad((signal) => call("read_store_state", { signal }), [], { live: false });
+  const adopt = async () => {
+    if (state.data && (await attempt(() => call("adopt_store", { body: { state: state.data?.state ?? "" } })))) {
+      tell(t("stores.adopted"));
+      onDone();
+    }
+  };
+  return (
+    <div class="note bad">
+      <p>
+        <strong>{t("stores.foreign")}</strong> {t("stores.foreign_about")}
+      </p>
+      <Button look="main" disabled={!state.data} onClick={() => void adopt()}>
+        {t("stores.adopt")}
+      </Button>
+    </div>
+  );
+}
+
+function CheckStore() {
+  const [words, setWords] = useState("");
+  const [busy, setBusy] = useState(false);
+  const check = async () => {
+    setBusy(true);
+    await attempt(async () => {
+      const report = await call("check_store", { query: {} });
+      setWords(report.ok ? t("stores.sound", { n: report.memories }) : t("stores.unsound", { n: report.findings.length }));
+    });
+    setBusy(false);
+  };
+  return (
+    <Card title={t("stores.check")} id="check">
+      <p>{t("stores.check_about")}</p>
+      <Button disabled={busy} onClick={() => void check()}>
+        {busy ? t("stores.checking") : t("stores.check_now")}
+      </Button>
+      {words && <p role="status">{words}</p>}
+    </Card>
+  );
+}
+
+type BackupFile = { path: string; memories: number };
+
+function Backups() {
+  const { data, problem, reload } = useStores();
+  const [busy, setBusy] = useState(false);
+  const backUp = async () => {
+    setBusy(true);
+    await attempt(async () => {
+      const made = await call("back_up_store", { body: undefined });
+      tell(made.path ? t("backups.made", { path: made.path }) : t("backups.none_made"));
+    });
+    setBusy(false);
+    reload();
+  };
+  if (problem && !data) return <Failure problem={problem} retry={reload} />;
+  if (!data) return <Skeleton lines={6} />;
+  const files = data.stores.flatMap((one: StoreShape) => ((one.backups ?? []) as unknown as BackupFile[]).map((file) => ({ ...file, store: one.name })));
+  return (
+    <Card title={t("settings.backups")} id="backups" aside={<Button small look="main" disabled={busy} onClick={() => void backUp()}>{busy ? t("backups.making") : t("backups.make")}</Button>}>
+      <p>{t("backups.about")}</p>
+      {files.length === 0 ? (
+        <p class="dim">{t("backups.none")}</p>
+      ) : (
+        <ul class="rows-list">
+          {files.map((file) => (
+            <li key={file.path}>
+              <div>
+                <code class="selectable">{file.path}</code>
+                <div class="dim">{t(`store.${file.store}`)} · {t("memories.count", { n: file.memories })}</div>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="dim">{t("backups.restore")}</p>
+      <Command text="recollect restore FILE" />
+    </Card>
+  );
+}
+
+function Values() {
+  const { data, problem, reload } = useLoad((signal) => call("read_settings", { signal }), []);
+  if (problem && !data) return <Failure problem={problem} retry={reload} />;
+  if (!data) return <Skeleton lines={8} />;
+  return (
+    <Card title={t("settings.values")} id="values">
+      <p>{t("values.about")}</p>
+      {data.notice && <p class="note">{data.notice}</p>}
+      <div class="table-box" tabIndex={0} role="group" aria-label={t("settings.values")}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t("values.name")}</th>
+              <th scope="col">{t("values.value")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.settings.map((one) => (
+              <tr key={one.name}>
+                <th scope="row">
+                  <code>{one.name}</code>
+                </th>
+                <td>
+                  {JSON.stringify(one.value)} {JSON.stringify(one.value) !== JSON.stringify(one.default) && <Badge tone="accent">{t("values.changed")}</Badge>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
