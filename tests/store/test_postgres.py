@@ -175,6 +175,12 @@ def test_no_password_is_shown() -> None:
     assert "hunter2" not in f"{raised.value} {raised.value.hint}"
 
 
+def test_what_an_address_tells_the_server_reaches_it_unchanged(tenant_dsn: str) -> None:
+    with opened(f"{tenant_dsn}&options=-c%20work_mem%3D5MB&application_name=a%2Bb%20c") as engine:
+        told = "select current_setting('work_mem'), current_setting('application_name')"
+        assert engine.rows(told) == [("5MB", "a+b c")]
+
+
 def test_a_server_that_is_not_there_or_does_not_know_us_is_named(tenant_dsn: str) -> None:
     for dsn in (in_database("no_such_database"), in_database("postgres", user="nobody_known")):
         with pytest.raises(StoreUnreachable, match="does not exist"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from recollect.core.errors import (
     BadDsn,
@@ -64,7 +64,7 @@ def parse_address(dsn: str) -> Address:
         parts = urlsplit(dsn)
         given = parse_qsl(parts.query, keep_blank_values=True)
         ours = {name: value for name, value in given if name in ("tenant", "pool")}
-        rest = urlencode([(name, value) for name, value in given if name not in ours])
+        rest = urlencode([pair for pair in given if pair[0] not in ours], quote_via=quote)  # libpq takes + for a plus
         known = conninfo.conninfo_to_dict(urlunsplit(parts._replace(query=rest)))
         pool = int(ours.get("pool", POOL))
         for port in str(known.get("port") or "").split(","):  # one for each of several hosts
