@@ -78,6 +78,7 @@ def drop_database() -> None:
 
         with psycopg.connect(server_dsn(), autocommit=True) as connection:
             connection.execute(f"drop database if exists recollect_{run_id()} with (force)")
+        (Path(tempfile.gettempdir()) / f"recollect-pg-{run_id()}.lock").unlink(missing_ok=True)
 
 
 def _start(folder: Path) -> None:
