@@ -274,7 +274,8 @@ def test_levels_are_stored_and_unknown_ones_refused(kept: Recollect) -> None:
 
 
 def test_trust_advances_when_people_confirm(kept: Recollect) -> None:
-    ids = [kept.remember(f"Basalt {n} is heavy.", kind="gotcha").id for n in range(4)]
+    stones = ("Basalt is heavy.", "Chalk breaks in frost.", "Slate splits along its grain.", "Marble stains in rain.")
+    ids = [kept.remember(text, kind="gotcha").id for text in stones]
     for id in ids[:3]:
         kept.confirm(id)
     kept.reject(ids[3])

@@ -60,7 +60,7 @@ def test_a_job_killed_at_its_fail_points_resumes_and_what_was_there_serves_meanw
 # Commands that write nothing, or only what a person watches; serving is tried by what is served.
 _READING = frozenset(
     ["brief", "list", "projects", "show", "why", "history", "doctor", "status", "logs", "providers", "foresee", "facts",
-     "models", "completion"]
+     "models", "completion", "serve", "panel"]
 )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_observations_of_an_interface_wait_for_a_review(sh: Shell, tmp_path: Pat
     told = tmp_path / "ui.json"
     told.write_text(json.dumps([{"type": "timing", "text": "The list loads late"}]), encoding="utf-8")
     assert sh("observe", "--ui", str(told), "--session", "s9") == 0
-    assert "waits for a person" in sh.out
+    assert "need review: `recollect review`" in sh.out
     assert sh("observe", "--ui", str(told), "--spool") == 2
 
 

@@ -130,5 +130,5 @@ def test_a_correction_cannot_wait_for_the_end_and_a_single_error_can() -> None:
 
 
 def test_what_is_acute_comes_in_order_of_urgency() -> None:
-    session = Session().user("go").grep("needle").grep("needle").grep("needle").user("No, that is wrong, use the map")
+    session = Session().user("go").grep("needle").grep("needle").grep("needle").user("Never commit without the tests")
     assert [signal.priority for signal in early_signals(watched(session).signals())] == [0.95, 0.8]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.fields import SHOWN
 from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Filter, Hit, Page
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
@@ -123,11 +125,6 @@ def run_list(args: argparse.Namespace, console: Console) -> int:
 _PAGE = 50  # memories listed unless a limit is given
 _CHUNK = 1_000  # memories read at once for a program
 _ALL = 2**31
-_COLUMNS = (
-    "id", "kind", "status", "content", "confidence", "source", "scope", "visibility", "tags", "files", "modules",
-    "session", "user", "created_at", "updated_at", "event_at", "needs_review", "verified", "pinned", "access_count",
-    "revision",
-)  # fmt: skip
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet takes a text for a command
 
 
@@ -143,14 +140,13 @@ def _show_table(page: Sequence[Memory], console: Console) -> None:
 def _write_rows(memory: Recollect, filter: Filter, args: argparse.Namespace, console: Console) -> int:
     """All memories that a filter lets through for a program: comma-separated, lines of JSON, or ids."""
     import csv
-    import json
     import sys
 
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal speaks: a program reads this
     table = csv.writer(sys.stdout, lineterminator="\n")
     if args.csv:
-        table.writerow(_COLUMNS)
+        table.writerow([field.name for field in SHOWN])
     for found in _every(memory, filter, args, console):
         if args.ids:
             sys.stdout.write(f"{found.id}\n")
@@ -158,7 +154,7 @@ def _write_rows(memory: Recollect, filter: Filter, args: argparse.Namespace, con
             sys.stdout.write(json.dumps(memory_json(found), ensure_ascii=False) + "\n")
         else:
             told = memory_json(found)
-            table.writerow([_cell(told.get(name)) for name in _COLUMNS])
+            table.writerow([_cell(told.get(field.name)) for field in SHOWN])
     return FINE
 
 
@@ -179,6 +175,8 @@ def _cell(value: Any) -> str:
     """A value in one cell. A text that a spreadsheet would run is marked as text."""
     if value is None:
         return ""
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"'{text}" if isinstance(value, str | list) and text.startswith(_FORMULAS) else text
 
