@@ -79,9 +79,9 @@ LATER = {"": 0, "day": 1, "month": 30, "year": 365}  # days
 
 
 def columns(embedder: str, reranker: str) -> list[Column]:
-    found = [Column("keyword", "seed", "keyword"), Column("default", "measured")]
+    found = [Column("keyword", "bm25", "keyword"), Column("default", "measured")]
     if embedder != "none":
-        found[1:1] = [Column("dense", "seed", "dense"), Column("rrf", "rrf"), Column("seed", "seed")]
+        found[1:1] = [Column("dense", "rrf", "dense"), Column("rrf", "rrf"), Column("seed", "seed")]
     if reranker != "none":
         found.append(Column("rerank", "measured", reranker=reranker))
     return found

@@ -292,6 +292,7 @@ class AsyncOverview(Twin[Overview]):
     health = on_thread(Overview.health)
     growth = on_thread(Overview.growth)
     facets = on_thread(Overview.facets)
+    covered_files = on_thread(Overview.covered_files)
     activity = on_thread(Overview.activity)
     position = on_thread(Overview.position)
     wait_for_change = on_thread(Overview.wait_for_change)

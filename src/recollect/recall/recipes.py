@@ -210,9 +210,16 @@ _SEED_CHANNELS: Mapping[QueryType, Mapping[str, float]] = {
 
 SEED = Recipe("seed", channels=_SEED_CHANNELS)
 
-# What most peers do: every channel counts the same, by reciprocal rank. Kept to measure against.
+# What most peers do: every channel counts the same, by reciprocal rank; and words alone. Kept to measure against.
 _EQUAL = {"keyword": 1.0, "personal": 1.0, "dense": 1.0, "graph": 1.0, "entity": 1.0}
-RRF = Recipe("rrf", channels={"identifier": _EQUAL, "semantic": _EQUAL, "structural": _EQUAL})
+RRF = Recipe("rrf", channels={"identifier": _EQUAL, "semantic": _EQUAL, "structural": _EQUAL}, plain=True)
+_WORDS = {"keyword": 1.0, "personal": 1.0, "dense": 0.0, "graph": 0.0, "entity": 0.0}
+BM25 = Recipe(
+    "bm25",
+    depth={"keyword": 100, "dense": 0, "graph": 0, "entity": 0, "personal": 100},
+    channels={"identifier": _WORDS, "semantic": _WORDS, "structural": _WORDS},
+    plain=True,
+)
 
 # Learnt by listwise logistic regression on LoCoMo, LongMemEval and BEAM with fixed signs. These are the weights of both
 # halves together, the dense ones then raised by hand: figures on the same data are in-sample (decision 5).
@@ -282,6 +289,6 @@ DOCUMENTS = replace(MEASURED, name="documents", plain=True)
 DUPLICATES = replace(MEASURED, name="duplicates", plain=True, depth={**MEASURED.depth, "keyword": 30, "dense": 30})
 
 RECIPES: Mapping[str, Recipe] = {
-    recipe.name: recipe for recipe in (MEASURED, SEED, RRF, CODING, ASSISTANT, DOCUMENTS, DUPLICATES)
+    recipe.name: recipe for recipe in (MEASURED, SEED, RRF, BM25, CODING, ASSISTANT, DOCUMENTS, DUPLICATES)
 }
 DEFAULT = MEASURED
