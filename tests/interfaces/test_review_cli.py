@@ -335,3 +335,13 @@ def test_what_agents_were_told_can_be_rejected_from_there(sh: Shell) -> None:
     assert sh("undo", id) == 0
     assert main(["told", "--reject", id, "--store", str(sh.store)]) == 4  # and an agent cannot reject a person's
     assert status_of(sh, id) == "active"
+
+
+def test_confirming_tells_what_it_closed_and_how_to_take_it_back(sh: Shell) -> None:
+    old = sh.json("remember", "The API listens on port 8080.")["id"]
+    new = sh.json("remember", "The API listens on port 9090.")["id"]
+    assert sh("confirm", old) == 0
+    assert f"rejected, because it contradicts that: {new}" in sh.err
+    assert "recollect undo" in sh.err
+    assert sh("undo", old) == 0
+    assert sh.json("show", new)["status"] == "active"

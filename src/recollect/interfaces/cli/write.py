@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.drafts import Draft, Receipt
 from recollect.core.errors import InvalidField, RecollectError
@@ -14,7 +14,7 @@ from recollect.core.forms import parse_form
 from recollect.core.given_json import parse_given_json
 from recollect.core.query import ANY_USER
 from recollect.core.records import Memory
-from recollect.core.scope import CorrectionReason
+from recollect.core.scope import CorrectionReason, Status
 from recollect.core.text import counted, excerpt
 from recollect.files.known_stores import note_store
 from recollect.files.plain import open_in_own_folder
@@ -33,6 +33,9 @@ from recollect.interfaces.cli.console import (
 )
 from recollect.interfaces.payloads import forgotten_json, memory_json, receipt_json
 from recollect.wiring import PERSONAL
+
+if TYPE_CHECKING:
+    from recollect.app import Recollect
 
 # --- init ----------------------------------------------------------------------------------------------------------
 
@@ -296,7 +299,26 @@ def run_correct(args: argparse.Namespace, console: Console) -> int:
 def run_confirm(args: argparse.Namespace, console: Console) -> int:
     require_person(args, "confirm a memory")
     with open_from(args) as memory:
-        return _show_changed(console, "Confirmed", memory.confirm(args.id, why=args.why, if_revision=args.if_revision))
+        confirmed = memory.confirm(args.id, why=args.why, if_revision=args.if_revision)
+        _show_changed(console, "Confirmed", confirmed)
+        closed = _closed_by(memory, confirmed)
+    for rival in closed:
+        console.note(f"  {rival.status}, because it contradicts that: {rival.id}  {excerpt(rival.content, 60)}")
+    if closed:
+        console.note("  `recollect undo` takes all of it back; `recollect review --keep-both ID` keeps both.")
+    return FINE
+
+
+def _closed_by(memory: Recollect, confirmed: Memory) -> list[Memory]:
+    """What the same act closed, because it contradicts what was confirmed."""
+    account = memory.why(confirmed.id)
+    ids = [link.target for link in account.points_at if link.target] + [link.source for link in account.pointed_at_by]
+    closed = (Status.REJECTED, Status.SUPERSEDED)
+    return [
+        found
+        for found in memory.reader.get_many(list(dict.fromkeys(ids))).memories
+        if found.status in closed and found.updated_at == confirmed.updated_at
+    ]
 
 
 def run_reject(args: argparse.Namespace, console: Console) -> int:
