@@ -45,6 +45,7 @@ VIEWS = {
     "documents": "/documents",
     "document": "/documents?path=docs/guide.md",
     "trust": "/settings/trust",
+    "hosts": "/settings/hosts",
     "jobs": "/settings/jobs",
     "models": "/settings/models",
     "stores": "/settings/stores",

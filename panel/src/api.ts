@@ -45,6 +45,9 @@ export type Decision = { decision: "confirm" | "reject" | "edit" | "dispute" | "
 
 export type DocsCheckedShape = { ok: boolean; conflicts: Json[]; broken: Json[]; notes: string[] };
 
+/** What a document links to, what links to it, and its rank as a share of the highest. */
+export type DocumentLinksShape = { rank: number; links_to: string[]; linked_from: string[] };
+
 export type DocumentShape = { id: string; path: string; title?: string; label?: string; type?: string; confidence: number; created_at: string; updated_at: string; accessed_at?: string; access_count?: number; size?: number; passages?: number; confidence_now?: number };
 
 export type DocumentsShape = { documents: DocumentShape[] };
@@ -78,6 +81,10 @@ export type GrowthShape = { name: string; value: number; limit: number; passed: 
 export type HealthShape = { score: number; reasons: ReasonShape[]; total: number; active: number; to_review: number; growth: GrowthShape[]; at: string };
 
 export type HistoryShape = { entries: EntryShape[] };
+
+export type HostShape = { name: string; state: "absent" | "current" | "outdated" | "broken" };
+
+export type HostsShape = { hosts: HostShape[] };
 
 export type JobPlanShape = { job: string; total: number; note: string; steps: Record<string, string>[] };
 
@@ -158,14 +165,23 @@ export type ReviewItemShape = { id: string; question: "contradiction" | "dispute
 
 export type ReviewPageShape = { items: ReviewItemShape[]; total: number; cursor: string | null; damaged: string[] };
 
+/** About how many tokens agents saved by what they were told. */
+export type SavedShape = { days: number; told: number; tokens: number };
+
+export type SeenErrorShape = { tool: string; words: string; example: string; steps: number[]; times: number; resolution: string };
+
+export type SeenFileShape = { path: string; reads: number; edits: number; first: number; last: number };
+
 /** An observed session of an agent, in figures. */
 export type SeenSessionShape = { id: string; host: string; kind: string; outcome: string; started: string | null; ended: string | null; prompt: string; steps: number; calls: number; errors: number; tokens: number; taint: string; branch: string };
+
+export type SeenToolShape = { tool: string; words: string; times: number; errors: number };
 
 /** A conversation: when, how much was said, how far its facts were drawn. */
 export type SessionShape = { id: string; state: "open" | "queued" | "consolidated"; episodes: number; seen_at: string; last_at: string; consolidated_at: string | null };
 
 /** One observed session: what it did, what it was told and when, what was learnt from it. */
-export type SessionStoryShape = { session: SeenSessionShape; told: ToldShape[]; learned: WholeMemory[] };
+export type SessionStoryShape = { session: SeenSessionShape; told: ToldShape[]; learned: WholeMemory[]; errors: SeenErrorShape[]; files: SeenFileShape[]; tools: SeenToolShape[] };
 
 export type SessionsShape = { sessions: SessionShape[] };
 
@@ -197,6 +213,11 @@ export type ToldListShape = { told: ToldShape[] };
 export type ToldShape = { id: string; at: string; moment: string; session: string; host: string; status: string; content: string };
 
 export type TrustBody = { level: "cautious" | "standard" | "confident" | "autonomous" };
+
+export type TrustLevelShape = { level: "cautious" | "standard" | "confident" | "autonomous"; told: number };
+
+/** How many memories may be told unasked at each level, of how many. */
+export type TrustLevelsShape = { memories: number; levels: TrustLevelShape[] };
 
 /** How much agents are told unasked, and what people did with what they were shown since. */
 export type TrustShape = { level: "cautious" | "standard" | "confident" | "autonomous"; threshold: number; offered: string | null; sessions: number; reviewed: number; confirmed: number; used: number; corrected: number; flagged: number };
@@ -290,6 +311,13 @@ export interface Operations {
     body: undefined;
     answer: DocsCheckedShape;
   };
+  /** What a document links to, what links to it, and how high that ranks it among the others. */
+  document_links: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal"; path: string; limit?: number };
+    body: undefined;
+    answer: DocumentLinksShape;
+  };
   /** The documents most often found together with one. */
   related_documents: {
     path: Record<string, never>;
@@ -345,6 +373,13 @@ export interface Operations {
     query: { store?: "project" | "personal" };
     body: undefined;
     answer: HealthShape;
+  };
+  /** The agents this machine may have, and whether Recollect is installed in them. */
+  list_hosts: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: HostsShape;
   };
   /** The jobs there are: how the last run went, and when the next one is. */
   list_jobs: {
@@ -535,6 +570,13 @@ export interface Operations {
     body: undefined;
     answer: ReviewEvidenceShape;
   };
+  /** About how many tokens agents saved by what they were told lately: what it cost to learn it the first time. */
+  read_saved: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal"; days?: number };
+    body: undefined;
+    answer: SavedShape;
+  };
   /** Open the panel with a one-time code. */
   begin_session: {
     path: Record<string, never>;
@@ -576,6 +618,13 @@ export interface Operations {
     query: { store?: "project" | "personal" };
     body: undefined;
     answer: SettingsShape;
+  };
+  /** How many memories agents may be told unasked at each level of trust. */
+  compare_trust: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: TrustLevelsShape;
   };
   /** Choose how much agents are told unasked. */
   choose_trust: {
@@ -654,6 +703,7 @@ export const routes: Record<keyof Operations, [string, string]> = {
   code_trace: ["GET", "/v1/code/trace"],
   list_documents: ["GET", "/v1/docs"],
   check_docs: ["GET", "/v1/docs/check"],
+  document_links: ["GET", "/v1/docs/links"],
   related_documents: ["GET", "/v1/docs/related"],
   search_documents: ["GET", "/v1/docs/search"],
   list_entities: ["GET", "/v1/entities"],
@@ -662,6 +712,7 @@ export const routes: Record<keyof Operations, [string, string]> = {
   split_entity_of: ["POST", "/v1/entities/split"],
   stream_events: ["GET", "/v1/events"],
   read_health: ["GET", "/v1/health"],
+  list_hosts: ["GET", "/v1/hosts"],
   list_jobs: ["GET", "/v1/jobs"],
   list_job_runs: ["GET", "/v1/jobs/runs"],
   run_job: ["POST", "/v1/jobs/{name}/run"],
@@ -689,12 +740,14 @@ export const routes: Record<keyof Operations, [string, string]> = {
   group_review: ["GET", "/v1/review/groups"],
   decide_review: ["POST", "/v1/review/{id}/decide"],
   review_evidence: ["GET", "/v1/review/{id}/evidence"],
+  read_saved: ["GET", "/v1/saved"],
   begin_session: ["POST", "/v1/session"],
   end_session: ["DELETE", "/v1/session"],
   list_sessions: ["GET", "/v1/sessions"],
   list_episodes: ["GET", "/v1/sessions/episodes"],
   list_facts: ["GET", "/v1/sessions/facts"],
   read_settings: ["GET", "/v1/settings"],
+  compare_trust: ["GET", "/v1/settings/trust"],
   choose_trust: ["PUT", "/v1/settings/trust"],
   read_status: ["GET", "/v1/status"],
   list_stores: ["GET", "/v1/stores"],

@@ -123,6 +123,7 @@ class AsyncDocs(Twin[Docs]):
     index = on_thread(Docs.index)
     search = on_thread(Docs.search)
     related = on_thread(Docs.related)
+    place = on_thread(Docs.place)
     list = on_thread(Docs.list)
     confidence = on_thread(Docs.confidence)
     gc = on_thread(Docs.gc)
@@ -229,6 +230,7 @@ class AsyncObserver(Twin[Observer]):
     chores = on_thread(Observer.chores)
     statistics = on_thread(Observer.statistics)
     session = on_thread(Observer.session)
+    work_of = on_thread(Observer.work_of)
     sessions = on_thread(Observer.sessions)
     waiting = on_thread(Observer.waiting)
 
@@ -242,6 +244,7 @@ class AsyncReview(Twin[Review]):
     groups = on_thread(Review.groups)
     get = on_thread(Review.get)
     evidence = on_thread(Review.evidence)
+    saved = on_thread(Review.saved)
     decide = on_thread(Review.decide)
 
 

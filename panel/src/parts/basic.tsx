@@ -78,7 +78,7 @@ export function Empty({ icon = "memories", title, children }: { icon?: IconName;
       <span class="halo">
         <Icon name={icon} size={22} />
       </span>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <div class="hint">{children}</div>
     </div>
   );
@@ -91,7 +91,7 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
       <span class="halo bad">
         <Icon name="warning" size={22} />
       </span>
-      <h3>{problemTitle(problem)}</h3>
+      <h2>{problemTitle(problem)}</h2>
       <div class="hint">
         {problem.code !== "offline" && <p>{problem.detail}</p>}
         {problem.hint && <p>{problem.hint}</p>}

@@ -232,7 +232,7 @@ function Fading({ points }: { points: { day: number; confidence: number }[] }) {
   const last = points.at(-1)?.confidence ?? 0;
   return (
     <section>
-      <h3>{t("memory.fading")}</h3>
+      <h2 class="sub">{t("memory.fading")}</h2>
       {first === last ? <p class="dim">{t("memory.never_fades")}</p> : <Curve points={points} label={t("memory.fading_label")} />}
     </section>
   );
@@ -242,7 +242,7 @@ function Links({ own, links }: { own: string; links: LinkShape[] }) {
   if (links.length === 0) return null;
   return (
     <section>
-      <h3>{t("memory.links")}</h3>
+      <h2 class="sub">{t("memory.links")}</h2>
       <ul class="plain-list">
         {links.slice(0, 20).map((link, at) => {
           const isOut = link.source === own;
@@ -264,7 +264,7 @@ export function Story({ entries }: { entries: EntryShape[] }) {
   if (entries.length === 0) return null;
   return (
     <section>
-      <h3>{t("memory.story")}</h3>
+      <h2 class="sub">{t("memory.story")}</h2>
       <ol class="story">
         {[...entries].reverse().map((entry) => (
           <li key={entry.number}>

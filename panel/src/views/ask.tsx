@@ -1,10 +1,11 @@
 /** Ask: a question, and what the memory answers, each part with the memories it stands on. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { FoundMemory } from "../api";
+import type { AnswerShape, FoundMemory } from "../api";
 import { call } from "../client";
 import { useLoad } from "../hooks";
 import { useKeys } from "../keys";
-import { Badge, Button, Dots, Empty, Failure, KindBadge, Skeleton } from "../parts/basic";
+import { Badge, Button, Dots, Empty, Failure, KindBadge, Segments, Skeleton } from "../parts/basic";
+import { KINDS } from "../parts/edit";
 import { Marked, Provenance } from "../parts/memory";
 import { go, place, withQuery } from "../router";
 import { named, percent, t, type Key } from "../words";
@@ -24,7 +25,6 @@ export function Ask() {
       <h1>{t("nav.ask")}</h1>
       <form
         class="ask-form"
-        role="search"
         onSubmit={(event) => {
           event.preventDefault();
           go(withQuery({ q: text.trim() }));
@@ -53,19 +53,56 @@ export function Ask() {
   );
 }
 
+const ASKED = 12;
+const KINDS_ASKED = [...KINDS, "prefetch_pattern", "task_calibration", "e2e_observation", "work_unit_outcome", "context_cost", "episode"]; // not passages
+
 function Answer({ question }: { question: string }) {
-  const { data, problem, loading, reload } = useLoad((signal) => call("search_memories", { query: { q: question, limit: 12 }, signal }), [question], { live: false });
-  if (problem) return <Failure problem={problem} retry={reload} />;
-  if (!data || loading) return <Skeleton lines={8} />;
+  const isWide = place.value.query.has("all");
+  const [isWritten, setWritten] = useState(false);
+  useEffect(() => setWritten(false), [question]);
+  const { data, problem, loading, reload } = useLoad(
+    (signal) => call("ask_memory", { body: { question, limit: ASKED, write: isWritten, kinds: isWide ? [] : KINDS_ASKED }, signal }),
+    [question, isWritten, isWide],
+    { live: false },
+  );
+  const models = useLoad((signal) => call("read_models", { signal }), [], { live: false });
+  if (problem && !data) return <Failure problem={problem} retry={reload} />;
+  if (!data || (loading && !isWritten)) return <Skeleton lines={8} />;
   if (data.hits.length === 0) {
     return (
       <Empty icon="search" title={t("ask.nothing")}>
         <p>{t("ask.nothing_about")}</p>
+        {!isWide && (
+          <a class="button" href={withQuery({ all: "1" })}>
+            {t("ask.wider")}
+          </a>
+        )}
       </Empty>
     );
   }
   return (
     <>
+      <Segments
+        label={t("ask.where")}
+        value={isWide ? "all" : "memories"}
+        choices={[
+          { value: "memories", text: t("nav.memories") },
+          { value: "all", text: t("ask.all") },
+        ]}
+        onChoose={(value) => go(withQuery({ all: value === "all" ? "1" : null }), { replace: true })}
+      />
+      {data.sentences.length > 0 ? (
+        <Written data={data} />
+      ) : models.data && models.data.model && models.data.model !== "none" ? (
+        <p>
+          <Button icon="pen" disabled={loading} onClick={() => setWritten(true)}>
+            {t(loading ? "ask.writing" : "ask.write")}
+          </Button>
+        </p>
+      ) : (
+        models.data && <p class="dim">{t("ask.no_model")}</p>
+      )}
+      {problem && <p class="note bad">{problem.detail}</p>}
       <Chips hits={data.hits} />
       {data.notes.map((note) => (
         <p key={note} class="note">
@@ -81,6 +118,21 @@ function Answer({ question }: { question: string }) {
   );
 }
 
+/** A written answer: every sentence carries the memories it stands on. */
+function Written({ data }: { data: AnswerShape }) {
+  return (
+    <section class="card answer" aria-label={t("ask.written")}>
+      {data.sentences.map((one, at) => (
+        <div key={at}>
+          <p>{one.text}</p>
+          <Chips hits={data.hits.filter((hit) => one.memories.includes(hit.id))} />
+        </div>
+      ))}
+      {data.model && <p class="dim">{t("ask.written_by", { model: data.model })}</p>}
+    </section>
+  );
+}
+
 /** What an answer stands on, as chips; more than five are folded. A dead end is red. */
 export function Chips({ hits }: { hits: FoundMemory[] }) {
   const [isOpen, setOpen] = useState(false);
@@ -89,7 +141,7 @@ export function Chips({ hits }: { hits: FoundMemory[] }) {
     <p class="chips" aria-label={t("ask.sources")}>
       {shown.map((hit) => (
         <a key={hit.id} class={hit.memory.kind === "dead_end" ? "chip bad" : "chip"} href={`/memories/${encodeURIComponent(hit.id)}`}>
-          {hit.citation || hit.memory.content.slice(0, 48)}
+          {chipText(hit)}
         </a>
       ))}
       {hits.length > SHOWN_CHIPS && (
@@ -99,6 +151,12 @@ export function Chips({ hits }: { hits: FoundMemory[] }) {
       )}
     </p>
   );
+}
+
+/** The first words of a memory, without line breaks. */
+function chipText(hit: FoundMemory): string {
+  const words = hit.memory.content.replaceAll(/\s+/g, " ").trim();
+  return words.length > 48 ? `${words.slice(0, 47)}…` : words;
 }
 
 function Hit({ hit, at }: { hit: FoundMemory; at: number }) {

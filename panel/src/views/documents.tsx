@@ -86,6 +86,7 @@ function Folder({ branch, chosen, isRoot }: { branch: Branch; chosen: string | n
 
 function OneDocument({ document: one }: { document: DocumentShape }) {
   const related = useLoad((signal) => call("related_documents", { query: { path: one.path, limit: 10 }, signal }), [one.path]);
+  const links = useLoad((signal) => call("document_links", { query: { path: one.path }, signal }), [one.path]);
   return (
     <>
       <Card title={one.title || one.path} id="document" aside={<Button look="quiet" icon="cross" label={t("close")} onClick={() => go(withQuery({ path: null }))} />}>
@@ -103,6 +104,10 @@ function OneDocument({ document: one }: { document: DocumentShape }) {
             </dd>
           </div>
           <div>
+            <dt>{t("docs.rank")}</dt>
+            <dd>{links.data ? percent(links.data.rank) : "–"}</dd>
+          </div>
+          <div>
             <dt>{t("docs.updated")}</dt>
             <dd>
               <When at={one.updated_at} />
@@ -115,6 +120,8 @@ function OneDocument({ document: one }: { document: DocumentShape }) {
           </a>
         </p>
       </Card>
+      <Linked title={t("docs.links_to")} paths={links.data?.links_to ?? []} />
+      <Linked title={t("docs.linked_from")} paths={links.data?.linked_from ?? []} />
       <Linked title={t("docs.related")} paths={(related.data?.related ?? []).map((found) => found.document.path)} />
     </>
   );

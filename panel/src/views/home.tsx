@@ -57,6 +57,7 @@ function FirstRun() {
 
 function Overview({ health }: { health: HealthShape }) {
   const words: Key = health.score >= 80 ? "health.good" : health.score >= 50 ? "health.fair" : "health.poor";
+  const saved = useLoad((signal) => call("read_saved", { query: { days: DAYS }, signal }), []);
   return (
     <section class="card overview" aria-label={t("health.title")}>
       <Ring score={health.score} label={t("health.score", { n: health.score })} />
@@ -71,6 +72,7 @@ function Overview({ health }: { health: HealthShape }) {
         <Stat name={t("stat.total")} value={number(health.total)} href="/memories" />
         <Stat name={t("stat.active")} value={number(health.active)} href="/memories?order=accessed" />
         <Stat name={t("stat.review")} value={number(health.to_review)} href="/review" />
+        <Stat name={t("stat.saved")} value={saved.data ? number(saved.data.tokens) : "–"} href="/sessions" />
       </dl>
     </section>
   );

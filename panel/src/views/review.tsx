@@ -197,7 +197,7 @@ function Evidence({ item, data }: { item: ReviewItemShape; data: ReviewEvidenceS
   return (
     <>
       <section>
-        <h3>{t("review.evidence")}</h3>
+        <h2 class="sub">{t("review.evidence")}</h2>
         <p class="dim">
           {t("review.seen", { n: data.times })}
           {item.saves_tokens > 0 && <> · {t("review.saves", { n: item.saves_tokens })}</>}

@@ -1,5 +1,5 @@
 /** Sessions: what agents did, what they were told and whether it helped, what was learnt; and conversations. */
-import type { SeenSessionShape, ToldShape, WholeMemory } from "../api";
+import type { SeenSessionShape, SessionStoryShape, WholeMemory } from "../api";
 import { call } from "../client";
 import { useLoad } from "../hooks";
 import { Badge, Button, Card, Command, Empty, Failure, KindBadge, Segments, Skeleton, StatusBadge, When } from "../parts/basic";
@@ -61,7 +61,7 @@ function Agents() {
 }
 
 function outcomeTone(outcome: string): "good" | "bad" | "plain" {
-  return outcome === "succeeded" || outcome === "success" ? "good" : outcome === "failed" || outcome === "abandoned" ? "bad" : "plain";
+  return outcome === "success" ? "good" : outcome === "failure" || outcome === "abandoned" ? "bad" : "plain";
 }
 
 // --- one session of an agent -----------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ function Story({ id }: { id: string }) {
   }
   if (!data) return <Skeleton lines={10} />;
   const { session, told, learned } = data;
-  const used = told.filter((one) => one.status === "used");
+  const used = told.filter((one) => one.status === "active");
   return (
     <div class="reading wide">
       <p>
@@ -98,7 +98,8 @@ function Story({ id }: { id: string }) {
           </p>
         )}
       </Card>
-      <Timeline moments={moments(session, told)} />
+      <Timeline moments={moments(data)} />
+      <Work data={data} />
       <Learned memories={learned} />
     </div>
   );
@@ -133,16 +134,64 @@ function SessionFacts({ session }: { session: SeenSessionShape }) {
   );
 }
 
-/** What happened in order: the request, everything the agent was told, the end. */
-function moments(session: SeenSessionShape, told: ToldShape[]): Moment[] {
+/** What happened in order: the request, errors, everything the agent was told, the end. */
+function moments({ session, told, errors }: SessionStoryShape): Moment[] {
   const found: Moment[] = [];
+  const began = session.started ? new Date(session.started).getTime() : 0;
+  const took = session.ended ? new Date(session.ended).getTime() - began : 0;
   if (session.started) found.push({ at: session.started, icon: "person", title: t("sessions.began"), text: session.prompt });
+  for (const one of errors) {
+    // Only steps are kept; where a step stands between beginning and end is close enough for an order.
+    const step = one.steps[0] ?? 0;
+    const at = new Date(began + (took * step) / Math.max(1, session.steps)).toISOString();
+    const words = one.words ? `${one.tool} ${one.words}` : one.tool;
+    const text = one.resolution ? `${one.example}\n${t("sessions.solved", { how: one.resolution })}` : one.example;
+    found.push({ at, icon: "warning", title: `${t("sessions.error", { tool: words })} · ${t("sessions.step", { n: step })}`, text, tone: "error" });
+  }
   for (const one of told) {
-    const title = `${named("moment", one.moment)} · ${named("told", one.status)}`;
-    found.push({ at: one.at, icon: "spark", title, text: one.content, href: `/memories/${encodeURIComponent(one.id)}`, tone: one.status });
+    const title = t("sessions.told_at", { moment: named("moment", one.moment) });
+    const tone = one.status === "active" ? "used" : "";
+    found.push({ at: one.at, icon: "spark", title: `${title} · ${named("status", one.status || "expired")}`, text: one.content, href: `/memories/${encodeURIComponent(one.id)}`, tone });
   }
   if (session.ended) found.push({ at: session.ended, icon: "check", title: t("sessions.ended", { outcome: named("outcome", session.outcome || "unknown") }), text: "" });
   return found.sort((a, b) => a.at.localeCompare(b.at));
+}
+
+const MOST_ROWS = 12;
+
+/** Which tools it used and which files it touched. */
+function Work({ data }: { data: SessionStoryShape }) {
+  return (
+    <Card title={t("sessions.work")} id="work">
+      <div class="columns even">
+        <section>
+          <h3>{t("sessions.files")}</h3>
+          <ul class="latest">
+            {data.files.slice(0, MOST_ROWS).map((one) => (
+              <li key={one.path}>
+                <a href={`/memories?file=${encodeURIComponent(one.path)}`}>{one.path}</a>
+                <span class="dim">{t("sessions.read_edited", { reads: one.reads, edits: one.edits })}</span>
+              </li>
+            ))}
+          </ul>
+          {data.files.length > MOST_ROWS && <p class="dim">{t("and_more", { n: data.files.length - MOST_ROWS })}</p>}
+        </section>
+        <section>
+          <h3>{t("sessions.tools")}</h3>
+          <ul class="latest">
+            {data.tools.slice(0, MOST_ROWS).map((one) => (
+              <li key={`${one.tool} ${one.words}`}>
+                <span>
+                  {one.tool} <code>{one.words}</code>
+                </span>
+                <span class={one.errors > 0 ? "bad-text" : "dim"}>{one.errors > 0 ? t("sessions.errors", { n: one.errors }) : t("memory.times", { n: one.times })}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+    </Card>
+  );
 }
 
 function Timeline({ moments: all }: { moments: Moment[] }) {

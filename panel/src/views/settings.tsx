@@ -9,7 +9,7 @@ import { Meter } from "../parts/chart";
 import { session, tell } from "../state";
 import { bytes, date, named, number, t } from "../words";
 
-const SECTIONS = ["trust", "jobs", "models", "stores", "backups", "values"] as const;
+const SECTIONS = ["trust", "hosts", "jobs", "models", "stores", "backups", "values"] as const;
 type Section = (typeof SECTIONS)[number];
 
 export function Settings({ section }: { section: string | null }) {
@@ -42,6 +42,7 @@ export function Settings({ section }: { section: string | null }) {
       </nav>
       <div class="settings-body">
         {chosen === "trust" && <Trust />}
+        {chosen === "hosts" && <Hosts />}
         {chosen === "jobs" && <Jobs />}
         {chosen === "models" && <Models />}
         {chosen === "stores" && <Stores />}
@@ -58,6 +59,7 @@ const LEVELS: TrustShape["level"][] = ["cautious", "standard", "confident", "aut
 
 function Trust() {
   const { data, problem, reload } = useLoad((signal) => call("read_settings", { signal }), []);
+  const would = useLoad((signal) => call("compare_trust", { signal }), []);
   const choose = async (level: TrustShape["level"]) => {
     if (await attempt(() => call("choose_trust", { body: { level } }))) {
       tell(t("trust.chosen", { level: t(`trust.${level}`) }));
@@ -79,11 +81,36 @@ function Trust() {
             <span>
               <strong>{t(`trust.${level}`)}</strong>
               <span class="dim">{t(`trust.${level}.about`)}</span>
+              {would.data && <span class="would">{t("trust.would", { n: would.data.levels.find((one) => one.level === level)?.told ?? 0, all: would.data.memories })}</span>}
             </span>
           </label>
         ))}
       </fieldset>
       <p class="dim">{t("trust.figures", { sessions: trust.sessions, confirmed: trust.confirmed, reviewed: trust.reviewed, corrected: trust.corrected, used: trust.used })}</p>
+    </Card>
+  );
+}
+
+function Hosts() {
+  const { data, problem, reload } = useLoad((signal) => call("list_hosts", { signal }), []);
+  if (problem && !data) return <Failure problem={problem} retry={reload} />;
+  if (!data) return <Skeleton lines={6} />;
+  return (
+    <Card title={t("settings.hosts")} id="hosts">
+      <p>{t("hosts.about")}</p>
+      <ul class="rows-list">
+        {data.hosts.map((host) => (
+          <li key={host.name}>
+            <div>
+              <strong>{host.name}</strong>{" "}
+              {host.state !== "absent" && <Badge tone={host.state === "current" ? "good" : "warn"}>{t(`hosts.${host.state}`)}</Badge>}
+            </div>
+            {host.state !== "current" && <Command text={`recollect install ${host.name}`} />}
+          </li>
+        ))}
+      </ul>
+      <p class="dim">{t("hosts.doctor")}</p>
+      <Command text="recollect doctor" />
     </Card>
   );
 }
@@ -174,7 +201,7 @@ function Models() {
           </div>
           <div>
             <dt>{t("models.model")}</dt>
-            <dd>{data.model || t("models.no_model")}</dd>
+            <dd>{data.model && data.model !== "none" ? data.model : t("models.no_model")}</dd>
           </div>
         </dl>
         <h3>{t("models.budget")}</h3>

@@ -49,6 +49,15 @@ class DocumentLink:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentPlace:
+    """Where a document stands among the others: its rank as a share of the highest, and the paths on both sides."""
+
+    rank: float
+    links_to: tuple[str, ...]
+    linked_from: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Related:
     """A document that was found together with another."""
 

@@ -39,6 +39,8 @@ class Kind(StrEnum):
     PASSAGE = "passage"
 
 
+EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE})  # kept as it came: nobody reviews it or uses it up
+
 # Names of older drafts, still understood on import and at the doors.
 ALIASES = {"workflow": Kind.WORKFLOW_RECIPE}
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.documents import Document, Related
+from recollect.core.documents import Document, DocumentPlace, Related
 from recollect.core.errors import InvalidField, StoreError
 from recollect.core.ports import quiet
 from recollect.documents.context import DocumentsContext
@@ -110,6 +110,24 @@ class Docs:
         from recollect.documents.check import find_document
 
         return self._room.documents.related(find_document(path, self.base, self._room).id, limit=max(0, limit))
+
+    def place(self, path: str) -> DocumentPlace:
+        """What a document links to, what links to it, and how high that ranks it."""
+        from recollect.documents.check import find_document
+
+        documents = self._room.documents
+        own = find_document(path, self.base, self._room).id
+        edges = documents.edges()
+        near = documents.by_ids({id for edge in edges if own in edge for id in edge})
+
+        def paths(ids: Sequence[str]) -> tuple[str, ...]:
+            return tuple(sorted(near[id].path for id in ids if id in near and near[id].state == "live"))
+
+        return DocumentPlace(
+            documents.ranks([own]).get(own, 0.0),
+            paths([target for source, target in edges if source == own]),
+            paths([source for source, target in edges if target == own]),
+        )
 
     def list(self, *, label: str | None = None, type: str | None = None) -> list[Document]:
         """The documents that are indexed, by path."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recollect.core.entities import Entity
     from recollect.core.links import Account, Link
     from recollect.core.log import Entry
-    from recollect.core.observed import ObservedTally, SessionSeen
+    from recollect.core.observed import Contribution, ObservedTally, SessionSeen
     from recollect.core.review import Decided, ReviewEvidence, ReviewGroup, ReviewItem, ReviewPage
     from recollect.documents.check import Checked, Conflict, Side
     from recollect.documents.search import Found
@@ -644,6 +644,31 @@ def seen_session_json(session: SessionSeen) -> Json:
         "tokens": session.tokens,
         "taint": session.taint,
         "branch": session.branch,
+    }
+
+
+def session_work_json(seen: Contribution) -> Json:
+    """What a session did, step by step as far as that is kept: troubles and how they ended, files, tools."""
+    return {
+        "errors": [
+            {
+                "tool": one.tool,
+                "words": one.words,
+                "example": one.example,
+                "steps": list(one.steps),
+                "times": one.times,
+                "resolution": one.resolution,
+            }
+            for one in seen.errors
+        ],
+        "files": [
+            {"path": one.path, "reads": one.reads, "edits": one.edits, "first": one.first_step, "last": one.last_step}
+            for one in sorted(seen.files, key=lambda file: (-file.edits, -file.reads, file.path))
+        ],
+        "tools": [
+            {"tool": one.tool, "words": one.words, "times": one.times, "errors": one.errors}
+            for one in sorted(seen.calls, key=lambda call: (-call.times, call.tool, call.words))
+        ],
     }
 
 

@@ -561,12 +561,42 @@ class ObserverShape(TypedDict):
 
 
 @with_config(_OPEN)
+class SeenErrorShape(TypedDict):
+    tool: str
+    words: str
+    example: str
+    steps: list[int]
+    times: int
+    resolution: str
+
+
+@with_config(_OPEN)
+class SeenFileShape(TypedDict):
+    path: str
+    reads: int
+    edits: int
+    first: int
+    last: int
+
+
+@with_config(_OPEN)
+class SeenToolShape(TypedDict):
+    tool: str
+    words: str
+    times: int
+    errors: int
+
+
+@with_config(_OPEN)
 class SessionStoryShape(TypedDict):
     """One observed session: what it did, what it was told and when, what was learnt from it."""
 
     session: SeenSessionShape
     told: list[ToldShape]
     learned: list[WholeMemory]
+    errors: list[SeenErrorShape]
+    files: list[SeenFileShape]
+    tools: list[SeenToolShape]
 
 
 @with_config(_OPEN)
@@ -632,6 +662,39 @@ class ModelsShape(TypedDict):
     tokens_today: int
     tokens_per_day: int
     packs: list[PackShape]
+
+
+@with_config(_OPEN)
+class TrustLevelShape(TypedDict):
+    level: Literal["cautious", "standard", "confident", "autonomous"]
+    told: int
+
+
+@with_config(_OPEN)
+class TrustLevelsShape(TypedDict):
+    """How many memories may be told unasked at each level, of how many."""
+
+    memories: int
+    levels: list[TrustLevelShape]
+
+
+@with_config(_OPEN)
+class HostShape(TypedDict):
+    name: str
+    state: Literal["absent", "current", "outdated", "broken"]
+
+
+class HostsShape(TypedDict):
+    hosts: list[HostShape]
+
+
+@with_config(_OPEN)
+class SavedShape(TypedDict):
+    """About how many tokens agents saved by what they were told."""
+
+    days: int
+    told: int
+    tokens: int
 
 
 @with_config(_OPEN)
@@ -721,6 +784,15 @@ class RelatedDocumentShape(TypedDict):
 
 class RelatedDocumentsShape(TypedDict):
     related: list[RelatedDocumentShape]
+
+
+@with_config(_OPEN)
+class DocumentLinksShape(TypedDict):
+    """What a document links to, what links to it, and its rank as a share of the highest."""
+
+    rank: float
+    links_to: list[str]
+    linked_from: list[str]
 
 
 @with_config(_OPEN)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recollect.core.drafts import Receipt
 from recollect.core.errors import SessionNotFound, UnknownChoice
-from recollect.core.observed import ObservedTally, SessionSeen
+from recollect.core.observed import Contribution, ObservedTally, SessionSeen
 from recollect.core.ports import Chore
 from recollect.core.review import ReviewItem
 from recollect.observer import findings, policy
@@ -186,6 +186,13 @@ class Observer:
     def session(self, id: str) -> SessionSeen:
         """One observed session."""
         found = self._context.observed.session(id)
+        if found is None:
+            raise SessionNotFound(id)
+        return found
+
+    def work_of(self, id: str) -> Contribution:
+        """What one observed session did: its files, calls and errors."""
+        found = self._context.observed.get(id)
         if found is None:
             raise SessionNotFound(id)
         return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.doors import TAINTED
 from recollect.core.errors import StaleEdit
-from recollect.core.kinds import Kind
+from recollect.core.kinds import EVIDENCE
 from recollect.core.links import Link
 from recollect.core.records import Memory
 from recollect.core.scope import Relation, Source, Status
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from recollect.remember.act import ActContext
     from recollect.remember.changes import Changes
     from recollect.store.store import Store
-
-_EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE})  # what was said or written stays, whoever is right
 
 
 def open_rivals(store: Store, memory: Memory) -> list[Memory]:
@@ -46,7 +44,7 @@ def require_seen(memory: Memory, rivals: list[Memory], seen: Mapping[MemoryId, i
 def close_rivals(store: Store, memory: Memory, rivals: list[Memory], act: ActContext, changes: Changes) -> None:
     """Close what a confirmed memory contradicts: an older statement is superseded, a newer one was wrong."""
     for rival in rivals:
-        if rival.kind in _EVIDENCE:
+        if rival.kind in EVIDENCE:
             continue
         settle_rivals(store, rival, act, changes, but=memory)
         if _order(rival) < _order(memory):

@@ -104,6 +104,14 @@ class Review:
             {rival.id: self._reader.why(rival.id).history for rival in item.rivals},
         )
 
+    def saved(self, told: Sequence[str]) -> int:
+        """About how many tokens were saved by telling these memories, one entry for each telling: what it cost to
+        learn them the first time."""
+        memories = self._reader.get_many(list(dict.fromkeys(told))).memories
+        sessions = self._sessions(memories)
+        worth = {str(memory.id): _cost_to_learn(memory, sessions) for memory in memories}
+        return sum(worth.get(id, 0) for id in told)
+
     # --- deciding ---------------------------------------------------------------------------------------------------
 
     def decide(
@@ -182,11 +190,6 @@ def _item(
     one: Ranked, known: Mapping[MemoryId, Memory], sessions: Mapping[str, SessionSeen], user: str | None
 ) -> ReviewItem:
     seen = _seen_in(one.memory)
-    costs = [
-        session.tokens / session.steps * max(1, len(steps))
-        for id, steps in seen
-        if (session := sessions.get(id)) is not None and session.steps
-    ]
     rivals = [known[id] for id in one.rivals if id in known]
     return ReviewItem(
         one.memory,
@@ -194,8 +197,19 @@ def _item(
         tuple(rival for rival in rivals if user == ANY_USER or rival.user in (None, user)),
         tuple(id for id, _ in seen),
         sum(max(1, len(steps)) for _, steps in seen),
-        round(sum(costs) / len(seen)) if seen else 0,
+        _cost_to_learn(one.memory, sessions),
     )
+
+
+def _cost_to_learn(memory: Memory, sessions: Mapping[str, SessionSeen]) -> int:
+    """About how many tokens a session spent on what the memory tells."""
+    seen = _seen_in(memory)
+    costs = [
+        session.tokens / session.steps * max(1, len(steps))
+        for id, steps in seen
+        if (session := sessions.get(id)) is not None and session.steps
+    ]
+    return round(sum(costs) / len(seen)) if seen else 0
 
 
 def _seen_in(memory: Memory) -> list[tuple[str, tuple[int, ...]]]:

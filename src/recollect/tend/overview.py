@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
-from recollect.core.kinds import Kind
+from recollect.core.kinds import EVIDENCE, Kind
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.review import WAITING
 from recollect.core.scope import OPEN, Status
@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 FACET_VALUES = 50  # values of a facet that are listed
-_EVIDENCE = frozenset({Kind.EPISODE, Kind.PASSAGE})  # kept as they came: nobody reviews or uses them up
 _ALL_FILES = 1_000_000
 _TABLED = ("tag", "file", "module")  # facets with a table of their own
 Figure = TypeVar("Figure")
@@ -158,7 +157,7 @@ class Overview:
         now = self._clock()
         open_ones = Filter(statuses=OPEN, user=ANY_USER)
         rows = self._store.statistics.standing(open_ones, used_since=now - policy.RECENT, now=now)
-        kept = [row for row in rows if row.kind not in _EVIDENCE]
+        kept = [row for row in rows if row.kind not in EVIDENCE]
         growth = self.growth()
         reasons = sorted(self._reasons(kept, growth, now), key=lambda reason: (-reason.points, reason.code))
         return Health(
@@ -276,7 +275,7 @@ class Overview:
 
     def covered_files(self) -> Mapping[str, int]:
         """How many open memories are about each file; what was indexed or said does not count."""
-        about = Filter(kinds=[kind for kind in Kind if kind not in _EVIDENCE], statuses=OPEN, user=ANY_USER)
+        about = Filter(kinds=[kind for kind in Kind if kind not in EVIDENCE], statuses=OPEN, user=ANY_USER)
         return dict(self._store.statistics.values("file", self._reader.check(about), limit=_ALL_FILES))
 
     def activity(self, *, days: int = 30) -> Activity:

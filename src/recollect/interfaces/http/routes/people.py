@@ -26,6 +26,7 @@ from recollect.interfaces.payloads import (
     review_page_json,
     seen_session_json,
     session_json,
+    session_work_json,
     told_json,
 )
 
@@ -181,8 +182,10 @@ def read_observed_session(call: Call) -> Json:
     id = call.query.session
     wanted = Filter(sessions=id, user=call.user(None))
     learned = call.memory.list(wanted, order="oldest", limit=200)
+    work = call.memory.observer.work_of(id)
     return {
-        "session": seen_session_json(call.memory.observer.session(id)),
+        "session": seen_session_json(work.session),
+        **session_work_json(work),
         "told": [told_json(one) for one in call.memory.told(session=id, limit=500)],
         "learned": [listed_json(one, call.memory.confidence(one)) for one in learned],
     }

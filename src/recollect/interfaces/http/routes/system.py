@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from recollect.agent.trust import LEVELS
+from recollect.agent.hosts.catalog import HOSTS
+from recollect.agent.hosts.check import installed_state
+from recollect.agent.hosts.target import current_target
+from recollect.agent.trust import LEVELS, THRESHOLDS
 from recollect.core.errors import PersonOnly
+from recollect.core.kinds import EVIDENCE, Kind
+from recollect.core.query import ANY_USER, Filter
+from recollect.core.scope import Status
 from recollect.files.project import user_store_path
 from recollect.interfaces import shapes
 from recollect.interfaces.http import ADMIN, READ
@@ -27,6 +35,7 @@ from recollect.interfaces.payloads import (
 )
 
 _TAG = "store"
+_MOST_TOLD = 5_000  # memories that are looked at for what was saved
 _JOB_SECONDS = 100.0  # that a job may take when a person starts it
 _LEVEL: Any = Literal[LEVELS]
 
@@ -100,6 +109,30 @@ def read_settings(call: Call) -> Json:
     return settings_json(call.memory)
 
 
+def compare_trust(call: Call) -> Json:
+    """How many memories agents may be told unasked at each level of trust."""
+    said = Filter(kinds=[kind for kind in Kind if kind not in EVIDENCE], statuses=Status.ACTIVE, user=ANY_USER)
+    clean = replace(said, needs_review=False)
+    levels = [
+        {"level": level, "told": call.memory.count(replace(clean, min_confidence=THRESHOLDS[level]))}
+        for level in LEVELS
+    ]
+    return {"memories": call.memory.count(said), "levels": levels}
+
+
+def list_hosts(call: Call) -> Json:
+    """The agents this machine may have, and whether Recollect is installed in them."""
+    target = current_target("user")
+    return {"hosts": [{"name": host, "state": installed_state(host, target)} for host in HOSTS]}
+
+
+def read_saved(call: Call) -> Json:
+    """About how many tokens agents saved by what they were told lately: what it cost to learn it the first time."""
+    since = datetime.now(UTC) - timedelta(days=call.query.days)
+    told = [one for one in call.memory.told(limit=_MOST_TOLD) if one.at >= since]
+    return {"days": call.query.days, "told": len(told), "tokens": call.memory.review.saved([one.id for one in told])}
+
+
 def choose_trust(call: Call) -> Json:
     """Choose how much agents are told unasked. To a bolder level only a person goes."""
     return trust_json(call.memory.trust(call.body.level))
@@ -143,6 +176,9 @@ ENDPOINTS = (
              seconds=_JOB_SECONDS + 20),
     Endpoint("GET", "/models", read_models, READ, shapes.ModelsShape, _TAG),
     Endpoint("GET", "/settings", read_settings, ADMIN, shapes.SettingsShape, _TAG),
+    Endpoint("GET", "/settings/trust", compare_trust, READ, shapes.TrustLevelsShape, _TAG),
+    Endpoint("GET", "/hosts", list_hosts, ADMIN, shapes.HostsShape, _TAG),
+    Endpoint("GET", "/saved", read_saved, READ, shapes.SavedShape, _TAG, query=ActivityParams),
     Endpoint("PUT", "/settings/trust", choose_trust, ADMIN, shapes.TrustShape, _TAG, body=TrustBody),
     Endpoint("GET", "/stores", list_stores, READ, shapes.StoresShape, _TAG),
     Endpoint("GET", "/stores/state", read_store_state, ADMIN, shapes.StateShape, _TAG, seconds=120.0),

@@ -136,6 +136,12 @@ def related_documents(call: Call) -> Json:
     }
 
 
+def document_links(call: Call) -> Json:
+    """What a document links to, what links to it, and how high that ranks it among the others."""
+    found = call.memory.docs.place(call.query.path)
+    return {"rank": found.rank, "links_to": list(found.links_to), "linked_from": list(found.linked_from)}
+
+
 def check_docs(call: Call) -> Json:
     """Contradictions between a change and the specs that hold, and broken links."""
     return checked_json(call.memory.docs.check(call.query.change))
@@ -181,6 +187,7 @@ ENDPOINTS = (
     Endpoint("GET", "/docs/search", search_documents, READ, shapes.MatchesShape, "documents", query=DocsSearchParams),
     Endpoint("GET", "/docs/related", related_documents, READ, shapes.RelatedDocumentsShape, "documents",
              query=PathParams),
+    Endpoint("GET", "/docs/links", document_links, READ, shapes.DocumentLinksShape, "documents", query=PathParams),
     Endpoint("GET", "/docs/check", check_docs, READ, shapes.DocsCheckedShape, "documents", query=CheckParams,
              seconds=120.0),
     Endpoint("GET", "/code/impact", code_impact, READ, _REACH, "code", query=TargetParams),
