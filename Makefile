@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test lint bench soak hosts model docs panel clean
+.PHONY: setup demo test lint bench soak hosts model docs panel pictures clean
 
 setup: $(STAMP)
 
@@ -14,6 +14,9 @@ $(STAMP): pyproject.toml scripts/setup.sh
 
 panel: setup
 	$(BIN)/python scripts/build_panel.py
+
+pictures: panel
+	$(BIN)/python scripts/pictures.py
 
 demo: setup
 	@$(BIN)/python scripts/build_panel.py --if-possible

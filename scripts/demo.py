@@ -35,6 +35,7 @@ def main() -> None:
         source(folder)
         watching(folder)
         conversation(folder)
+        panel(folder)
         say("\nThat was Recollect: one file, no server, no key. `recollect --help` shows the rest.")
     finally:
         shutil.rmtree(folder)
@@ -224,6 +225,19 @@ def conversation(folder: Path) -> None:
                 return
             found, asked = evidence_found(memory, talk["qa"])
             say(f"{asked} questions {how}: evidence among the first ten for {found} ({found / asked:.0%})")
+
+
+def panel(folder: Path) -> None:
+    title("10. The same memory in a browser")
+    from pictures import take, why_not
+
+    if missing := why_not():
+        say(f"({missing})")
+        return
+    say("$ recollect serve   # started, three views opened in a real browser, stopped")
+    views = {"home": "/", "memories": "/memories?kind=decision", "map": "/map"}
+    for file in take(folder, HERE / "build" / "panel-pictures", views):
+        say(f"{file.relative_to(HERE)}")
 
 
 def episode(said: tuple[dict[str, str], str]) -> recollect.Draft:

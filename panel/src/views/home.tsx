@@ -154,11 +154,13 @@ function reasonWords(one: ReasonShape): string {
 }
 
 type What = "kinds" | "sources" | "acts" | "told";
+const INDEXED = new Set(["passage", "indexed", "index"]); // thousands at a time would hide everything else
 const LISTS: Record<What, string> = { kinds: "kind", sources: "source", acts: "action", told: "moment" };
 
 function Activity() {
   const [what, setWhat] = useState<What>("kinds");
   const { data, problem, reload } = useLoad((signal) => call("read_activity", { query: { days: DAYS }, signal }), []);
+  const bars = (data?.[what] ?? []).filter((bar) => !INDEXED.has(bar.name));
   const choose = (
     <Segments
       label={t("activity.what")}
@@ -173,11 +175,12 @@ function Activity() {
         <Failure problem={problem} retry={reload} />
       ) : !data ? (
         <Skeleton lines={5} />
-      ) : data[what].length === 0 ? (
+      ) : bars.length === 0 ? (
         <p class="dim pad">{t("activity.none")}</p>
       ) : (
-        <StackedBars since={data.since} count={DAYS} bars={data[what]} list={LISTS[what]} label={t("activity.label", { n: DAYS })} />
+        <StackedBars since={data.since} count={DAYS} bars={bars} list={LISTS[what]} label={t("activity.label", { n: DAYS })} />
       )}
+      {what !== "told" && <p class="dim small">{t("activity.without")}</p>}
     </Card>
   );
 }
@@ -204,8 +207,8 @@ function Held() {
 }
 
 function Latest() {
-  const { data } = useLoad((signal) => call("list_changes", { query: { limit: 30 }, signal }), []);
-  const entries = (data?.entries ?? []).slice(0, 9);
+  const { data } = useLoad((signal) => call("list_changes", { query: { limit: 200 }, signal }), []);
+  const entries = (data?.entries ?? []).filter((entry) => !INDEXED.has(entry.action)).slice(0, 9);
   return (
     <Card title={t("latest.title")} id="latest">
       {!data ? (

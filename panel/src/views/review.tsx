@@ -199,11 +199,12 @@ function Evidence({ item, data }: { item: ReviewItemShape; data: ReviewEvidenceS
       <section>
         <h2 class="sub">{t("review.evidence")}</h2>
         <p class="dim">
-          {t("review.seen", { n: data.times })}
+          {data.times > 0 && t("review.seen", { n: data.times })}
           {item.saves_tokens > 0 && <> · {t("review.saves", { n: item.saves_tokens })}</>}
           {item.spoken && <> · {t("review.spoken")}</>}
         </p>
-        <ul class="sightings">
+        {data.sightings.length + data.sources.length === 0 && <p class="dim">{t("review.no_evidence")}</p>}
+        <ul class={data.sightings.length + data.sources.length > 0 ? "sightings" : ""}>
           {data.sightings.slice(0, 12).map((one, at) => (
             <li key={at}>
               <div class="story-head">
