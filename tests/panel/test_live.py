@@ -42,6 +42,28 @@ def test_a_one_time_code_works_once(browser: Browser, server: PanelServer) -> No
     second.close()
 
 
+def test_an_empty_store_tells_the_next_step_in_every_view(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(locale="en-GB")
+    page = context.new_page()
+    with serving(tmp_path, fill=False) as server:
+        server.open(page)
+        for path, words in (
+            ("/", "Nothing is remembered yet"),
+            ("/memories", "No memories yet"),
+            ("/ask?q=anything", "Nothing is known about that"),
+            ("/review", "Nothing waits for you"),
+            ("/map", "recollect code index"),
+            ("/sessions", "recollect install"),
+            ("/sessions?tab=talks", "recollect import"),
+            ("/documents", "recollect docs index"),
+        ):
+            page.goto(server.url + path)
+            settle(page)
+            expect(page.locator("main .empty")).to_contain_text(words)
+            assert page.locator(".halo.bad").count() == 0, path
+        context.close()
+
+
 def test_a_server_that_stops_and_starts_again_is_found_again(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(locale="en-GB")
     page = context.new_page()

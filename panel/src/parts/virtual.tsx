@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const BEYOND = 6; // rows above and below the ones in sight
-const MOST_PIXELS = 8_000_000; // browsers cannot scroll further than some 16 million
+const MOST_PIXELS = 15_000_000; // browsers cannot scroll further than some 17 million
 
 type Props = {
   count: number;

@@ -26,15 +26,15 @@ export function ModuleMap() {
         <span class="grow" />
         <ImpactForm target={target} />
       </div>
-      {problem && !data ? (
-        <Failure problem={problem} retry={reload} />
-      ) : !data ? (
-        <Skeleton lines={10} />
-      ) : data.modules.length === 0 ? (
+      {problem?.code === "code-not-indexed" || data?.modules.length === 0 ? (
         <Empty icon="map" title={t("map.none")}>
           <p>{t("map.none_about")}</p>
           <Command text="recollect code index" />
         </Empty>
+      ) : problem && !data ? (
+        <Failure problem={problem} retry={reload} />
+      ) : !data ? (
+        <Skeleton lines={10} />
       ) : target ? (
         <Impact target={target} />
       ) : (

@@ -197,7 +197,7 @@ function Models() {
           </div>
           <div>
             <dt>{t("models.reranker")}</dt>
-            <dd>{data.reranker || t("nothing")}</dd>
+            <dd>{data.reranker && data.reranker !== "none" ? data.reranker : t("nothing")}</dd>
           </div>
           <div>
             <dt>{t("models.model")}</dt>

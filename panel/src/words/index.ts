@@ -64,7 +64,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** How long ago, in the shortest words. */
 export function ago(at: string | number, now = Date.now()): string {
   const seconds = (new Date(at).getTime() - now) / 1000;
-  const format = new Intl.RelativeTimeFormat(language.value, { numeric: "auto", style: "short" });
+  const format = new Intl.RelativeTimeFormat(language.value, { numeric: "auto", style: language.value === "fr" ? "long" : "short" });
   for (const [unit, size] of STEPS) if (Math.abs(seconds) >= size) return format.format(Math.round(seconds / size), unit);
   return t("time.now");
 }
