@@ -366,6 +366,8 @@ def test_a_store_that_hangs_does_not_hold_the_host(project: Path, tmp_path: Path
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert time.monotonic() - start < 300  # not the ten minutes of the store
     assert "out of time" in log(tmp_path)
+    kept = list(SessionFile.of(str(project / ".recollect"), "s").events())
+    assert [json.loads(line)["payload"]["tool_use_id"] for line in kept] == ["t1"]  # what happened is not lost with it
 
 
 def test_a_host_that_never_finishes_speaking_is_not_awaited(project: Path, tmp_path: Path) -> None:

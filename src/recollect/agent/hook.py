@@ -104,21 +104,21 @@ class Hook:
         if not file.take_event(event.key, event.event, self._now, named=event.is_named):
             return "", []
         text, troubles = "", []
+        try:  # before the answer, which may run out of time
+            file.append_event(event.host, payload, self._now, disk=event.disk)
+        except (OSError, ValueError, RecursionError) as trouble:
+            troubles.append(f"not kept: {trouble}")
         if event.event == "start" and event.source in _CUT_OFF:
             file.empty_context(self._now)
         if answers:
             try:
                 text = self._answer(event, file, store)
-            except Exception as trouble:  # an answer that fails must not lose the event
+            except Exception as trouble:  # never into the host
                 troubles.append(f"no answer: {type(trouble).__name__}: {trouble}")
         try:
             follow(event.event, file, calls=event.calls, answers=event.answers, prompt=event.prompt)
         except (OSError, ValueError) as trouble:  # the next warnings go without: they trust no file that missed one
             troubles.append(f"not followed: {trouble}")
-        try:
-            file.append_event(event.host, payload, self._now, disk=event.disk)
-        except (OSError, ValueError, RecursionError) as trouble:
-            troubles.append(f"not kept: {trouble}")
         return text, troubles
 
     def _answer(self, event: HookEvent, file: SessionFile, store: str) -> str:
