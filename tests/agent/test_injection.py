@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.agent.gate import find_matches
+from recollect.agent.gate import find_forbidding, find_matches
 from recollect.agent.injection import (
     BEFORE,
     CONTROL,
@@ -225,3 +225,59 @@ def test_what_people_taught_matches_by_file_or_by_what_it_speaks_of() -> None:
     assert not find_matches(call("Edit", "edit", ("src/other.py",)), [taught])
     assert find_matches(call("Bash", "run", subject="make drop"), [known(relevance=0.7)])
     assert not find_matches(call("Bash", "run", subject="make drop"), [known(relevance=0.2)])
+
+
+def test_an_empty_trigger_counts_as_none() -> None:
+    said = known(files=("src/db.py",), attributes={"trigger": {"files": []}})
+    assert find_matches(call("Edit", "edit", ("src/db.py",)), [said])
+
+
+RESET = "never run ecto.reset here, my fixtures take an hour to rebuild; use mix ecto.migrate"
+NO_NPM = "there is no npm in this project, assets are built through mix: use `mix assets.build`"
+VENDOR = "don't touch assets/vendor, those files are copied from upstream by a script."
+TOFU = "use tofu instead of terraform in this repo, we migrated last year"
+LAPTOP = "We don't run terraform apply from laptops. Only CI applies."
+PROD = "In future, ask me before you touch envs/prod."
+MAIN = "Never push to main directly, always open a PR."
+LEGACY = "Don't import from src/legacy, it is going away."
+UNTESTED = "Never commit without running the tests."
+
+
+@pytest.mark.parametrize(
+    ("rule", "forbidden", "allowed"),
+    [
+        (RESET, "cd shop && MIX_ENV=dev mix ecto.reset | tail", "mix ecto.migrate"),
+        (NO_NPM, "npm test", "mix assets.build"),
+        (TOFU, "terraform plan", "tofu plan"),
+        (LAPTOP, "terraform apply -auto-approve", "terraform plan"),
+        (MAIN, "git push origin main", "git push origin topic"),
+        ("Never commit with --no-verify.", "git commit --no-verify -m x", "git commit -m x"),
+        ("Don't use npm.", "npm ci", "git commit -m 'npm is gone'"),
+    ],
+)
+def test_a_prohibition_matches_the_command_it_names_and_not_its_remedy(rule: str, forbidden: str, allowed: str) -> None:
+    said = known(rule, kind="requirement")
+    assert find_forbidding(call("Bash", "run", subject=forbidden), [said])
+    assert not find_forbidding(call("Bash", "run", subject=allowed), [said])
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "matches"),
+    [
+        (VENDOR, "assets/vendor/picker.js", True),
+        (VENDOR, "web/assets/vendor/picker.js", True),
+        (VENDOR, "assets/app.js", False),
+        (PROD, "envs/prod/main.tf", True),
+        (PROD, "envs/production/main.tf", False),
+        ("never edit migrations", "db/migrations/1.sql", True),
+        (LEGACY, "src/legacy/x.py", False),
+        (UNTESTED, "tests/x.py", False),
+    ],
+)
+def test_a_prohibition_to_change_a_place_matches_the_files_in_it(rule: str, path: str, matches: bool) -> None:
+    assert bool(find_forbidding(call("Edit", "edit", (path,)), [known(rule, kind="requirement")])) is matches
+
+
+def test_what_asks_for_something_forbids_nothing() -> None:
+    asked = [known("Always run mix format before a commit."), known("Use npm for the assets.")]
+    assert not find_forbidding(call("Bash", "run", subject="mix format && npm ci"), asked)

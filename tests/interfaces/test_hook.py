@@ -499,6 +499,33 @@ def test_files_of_an_earlier_release_are_not_learnt_from_and_never_an_error(proj
     assert list(spool.iterdir()) == []
 
 
+# --- what a person said not to do ------------------------------------------------------------------------------------
+
+FORBIDDEN = "From now on never run ecto.reset here, my fixtures take an hour to rebuild; use mix ecto.migrate."
+
+
+def before(root: Path, session: str, number: int, tool: str, **given: str) -> str:
+    event = {"hook_event_name": "PreToolUse", "session_id": session, "cwd": str(root), "tool_name": tool,
+             "tool_input": given, "tool_use_id": f"{session}-{number}"}  # fmt: skip
+    return told("claude-code", event)
+
+
+def test_what_a_person_said_not_to_do_is_warned_of_before_the_call_and_only_then(project: Path) -> None:
+    common = {"session_id": "said", "cwd": str(project)}
+    for prompt in (FORBIDDEN, "Never edit assets/vendor, those files are copied from upstream by a script."):
+        told("claude-code", {"hook_event_name": "UserPromptSubmit", "prompt": prompt, **common})
+    told("claude-code", read(project, session="said"))
+    told("claude-code", {"hook_event_name": "SessionEnd", **common})
+    with recollect.open(project) as memory:
+        memory.observer.drain()
+        memory.trust("standard")
+        assert {str(one.kind) for one in memory.list(limit=9) if "vendor" in one.content} == {"requirement"}
+    assert before(project, "next", 1, "Bash", command="mix ecto.migrate") == ""
+    assert before(project, "next", 2, "Edit", file_path=str(project / "assets/app.js")) == ""
+    assert "ecto.reset" in before(project, "next", 3, "Bash", command="mix ecto.reset")
+    assert "copied from upstream" in before(project, "next", 4, "Edit", file_path=str(project / "assets/vendor/a.js"))
+
+
 # --- what the person sees -------------------------------------------------------------------------------------------
 
 

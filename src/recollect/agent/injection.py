@@ -109,6 +109,7 @@ TELLABLE_KINDS = frozenset(
 )
 STANDING_KINDS = frozenset("preference decision requirement gotcha pattern workflow_recipe module_insight".split())
 WARNING_KINDS = frozenset({"gotcha", "error_pattern", "dead_end"})
+FORBIDDING_KINDS = frozenset({"gotcha", "requirement", "preference", "decision"})  # what people say not to do
 _ITEM_COST = 160  # characters around the text of an item
 
 
@@ -202,6 +203,7 @@ _LOOKED_AT = 60  # memories that are looked through for those that hold everywhe
 _PATTERNS = 40  # prefetch patterns that are looked through
 _CAUSE_CHARS = 300  # at either end of a failing result that its cause is looked for with
 _NAMED_PATHS = 8  # files a request names that are looked up
+_RULES_NAMING = 12  # rules that name a word of a call that are looked through
 _ABOUT_FILES = 24  # memories about the files a call touches that are looked through
 
 
@@ -262,14 +264,15 @@ class InjectionSelector:
 
     def for_action(self, call: ToolCall) -> list[MemorySummary]:
         """The one warning before an edit or a command."""
-        from recollect.agent.gate import GATED_ACTIONS, find_matches  # the other moments do without
+        from recollect.agent.gate import GATED_ACTIONS, find_forbidding, find_matches  # the other moments do without
 
         if call.action not in GATED_ACTIONS:
             return []
         found = self._warnings_about(call.paths)
         if call.action == "run" and call.subject:
             found += self._search.search(call.subject, WARNING_KINDS, limit=8)
-        return self._select((memory for memory, _ in find_matches(call, found)), BEFORE)
+        matching = [memory for memory, _ in find_matches(call, found)]
+        return self._select(chain(find_forbidding(call, self._rules_naming(call)), matching), BEFORE)
 
     def work_state(self) -> list[MemorySummary]:
         """Where an earlier session stopped, if that was lately and told in our words: an agent's own account of it is
@@ -304,6 +307,13 @@ class InjectionSelector:
     def _warnings_about(self, paths: Iterable[str]) -> list[MemorySummary]:
         listed = list(paths)
         return self._reader.about(listed, WARNING_KINDS, limit=_ABOUT_FILES) if listed else []
+
+    def _rules_naming(self, call: ToolCall) -> list[MemorySummary]:
+        """Rules that name a word of what a call does: a single one is enough, because the gate reads the sentence."""
+        from recollect.agent.gate import list_call_words
+
+        found = (self._search.search(word, FORBIDDING_KINDS, limit=_RULES_NAMING) for word in list_call_words(call))
+        return list({rule.id: rule for rules in found for rule in rules}.values())
 
     def _select(self, found: Iterable[MemorySummary], moment: Moment) -> list[MemorySummary]:
         return select_injections(found, moment, level=self._level, given=self._given)
