@@ -43,6 +43,7 @@ bench: setup
 
 soak: setup
 	RECOLLECT_SOAK=$${RECOLLECT_SOAK:-1} $(BIN)/python benchmarks/faults.py
+	RECOLLECT_SOAK=$${RECOLLECT_SOAK:-1} $(BIN)/python -m pytest tests/panel/test_quality.py -k hostile
 	RECOLLECT_HTTP_CASES=100 $(BIN)/python -m pytest -n 0 tests/interfaces/http/test_contract.py
 
 hosts: setup

@@ -181,7 +181,7 @@ export type SeenToolShape = { tool: string; words: string; times: number; errors
 export type SessionShape = { id: string; state: "open" | "queued" | "consolidated"; episodes: number; seen_at: string; last_at: string; consolidated_at: string | null };
 
 /** One observed session: what it did, what it was told and when, what was learnt from it. */
-export type SessionStoryShape = { session: SeenSessionShape; told: ToldShape[]; learned: WholeMemory[]; errors: SeenErrorShape[]; files: SeenFileShape[]; tools: SeenToolShape[] };
+export type SessionStoryShape = { session: SeenSessionShape; told: ToldShape[]; saved_tokens: number; learned: WholeMemory[]; errors: SeenErrorShape[]; files: SeenFileShape[]; tools: SeenToolShape[] };
 
 export type SessionsShape = { sessions: SessionShape[] };
 

@@ -76,8 +76,9 @@ def test_no_view_breaks_an_accessibility_rule(browser: Browser, server: PanelSer
         settle(page)
         page.evaluate(AXE.read_text(encoding="utf-8"))
         found += broken_rules(page, view, {"type": "tag", "values": _RULES})
-        page.emulate_media(color_scheme="dark")  # changes colours and nothing else
-        found += broken_rules(page, f"{view} in the dark", {"type": "rule", "values": _COLOUR_RULES})
+        if language.startswith("en"):  # the dark changes colours and nothing else, whatever the language
+            page.emulate_media(color_scheme="dark")
+            found += broken_rules(page, f"{view} in the dark", {"type": "rule", "values": _COLOUR_RULES})
     context.close()
     assert found == []
 
@@ -142,15 +143,16 @@ def test_hostile_text_is_shown_and_never_runs(browser: Browser, tmp_path: Path) 
         server.open(page)
         shown = 0
         ids = [one.id for one in server.memory.list(limit=count)]
+        page.goto(f"{server.url}/memories")
+        settle(page)
         for at in range(0, count, 30):
-            page.goto(f"{server.url}/memories")
-            settle(page)
             page.locator(".virtual").evaluate("(list, row) => { list.scrollTop = row * 82 }", at)
-            page.wait_for_selector(".row-text")
+            page.wait_for_selector(f'[aria-posinset="{at + 1}"] .row-text')
             shown += page.locator(".row-text").count()
+        assert page.evaluate(f"() => window.{_MARK}") is None
         for path in ("/", "/ask?q=script+window", "/memories?q=onerror", "/review", "/map", "/sessions?tab=talks",
                      "/sessions?tab=entities", "/documents", "/settings/values",
-                     *(f"/memories/{id}" for id in ids[:: max(1, count // 40)]),
+                     *(f"/memories/{id}" for id in ids[:: max(1, count // 12)]),
                      *(f"/review/{id}" for id in ids[:5])):  # fmt: skip
             page.goto(server.url + path)
             settle(page)

@@ -88,6 +88,7 @@ function Story({ id }: { id: string }) {
           <Figure name={t("sessions.told")} value={told.length} />
           <Figure name={t("sessions.used")} value={used.length} />
           <Figure name={t("sessions.learned")} value={learned.length} />
+          <Figure name={t("stat.saved")} value={data.saved_tokens} />
           <Figure name={t("sessions.waiting")} value={learned.filter((one) => one.needs_review).length} />
         </dl>
         {learned.some((one) => one.needs_review) && (

@@ -60,10 +60,14 @@ const LEVELS: TrustShape["level"][] = ["cautious", "standard", "confident", "aut
 function Trust() {
   const { data, problem, reload } = useLoad((signal) => call("read_settings", { signal }), []);
   const would = useLoad((signal) => call("compare_trust", { signal }), []);
+  const [picked, setPicked] = useState<TrustShape["level"] | null>(null); // shown until the server has answered
   const choose = async (level: TrustShape["level"]) => {
+    setPicked(level);
     if (await attempt(() => call("choose_trust", { body: { level } }))) {
       tell(t("trust.chosen", { level: t(`trust.${level}`) }));
       reload();
+    } else {
+      setPicked(null);
     }
   };
   if (problem && !data) return <Failure problem={problem} retry={reload} />;
@@ -76,8 +80,8 @@ function Trust() {
       <fieldset class="reasons">
         <legend>{t("trust.choose")}</legend>
         {LEVELS.map((level) => (
-          <label key={level} class={level === trust.level ? "choice on" : "choice"}>
-            <input type="radio" name="trust" checked={level === trust.level} onChange={() => void choose(level)} />
+          <label key={level} class={level === (picked ?? trust.level) ? "choice on" : "choice"}>
+            <input type="radio" name="trust" checked={level === (picked ?? trust.level)} onChange={() => void choose(level)} />
             <span>
               <strong>{t(`trust.${level}`)}</strong>
               <span class="dim">{t(`trust.${level}.about`)}</span>

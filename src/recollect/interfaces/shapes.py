@@ -593,6 +593,7 @@ class SessionStoryShape(TypedDict):
 
     session: SeenSessionShape
     told: list[ToldShape]
+    saved_tokens: int
     learned: list[WholeMemory]
     errors: list[SeenErrorShape]
     files: list[SeenFileShape]

@@ -183,10 +183,12 @@ def read_observed_session(call: Call) -> Json:
     wanted = Filter(sessions=id, user=call.user(None))
     learned = call.memory.list(wanted, order="oldest", limit=200)
     work = call.memory.observer.work_of(id)
+    told = call.memory.told(session=id, limit=500)
     return {
         "session": seen_session_json(work.session),
         **session_work_json(work),
-        "told": [told_json(one) for one in call.memory.told(session=id, limit=500)],
+        "told": [told_json(one) for one in told],
+        "saved_tokens": call.memory.review.saved([one.id for one in told]),
         "learned": [listed_json(one, call.memory.confidence(one)) for one in learned],
     }
 
