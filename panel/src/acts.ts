@@ -33,6 +33,7 @@ export async function attempt(run: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** Take back one's own last change, or the last one to a memory. */
 export function undo(memory?: string): Promise<boolean> {
   return attempt(async () => {
     await call("undo_change", { body: memory === undefined ? {} : { memory } });

@@ -38,7 +38,7 @@ export type CorrectionBody = { content?: string | null; reason?: "inaccurate" | 
 
 export type DayShape = { day: string; name: string; count: number };
 
-export type DecidedShape = { decision: string; memory: WholeMemory; settled: WholeMemory[]; waiting: number };
+export type DecidedShape = { decision: string; memory: WholeMemory; settled: WholeMemory[]; waiting: number; act: string };
 
 /** What a person decides about a memory that waits. `seen` is the `revisions` of the item as it was shown. */
 export type Decision = { decision: "confirm" | "reject" | "edit" | "dispute" | "keep_both"; content?: string | null; seen?: Record<string, number> | null; why?: string };
@@ -222,7 +222,7 @@ export type TrustLevelsShape = { memories: number; levels: TrustLevelShape[] };
 /** How much agents are told unasked, and what people did with what they were shown since. */
 export type TrustShape = { level: "cautious" | "standard" | "confident" | "autonomous"; threshold: number; offered: string | null; sessions: number; reviewed: number; confirmed: number; used: number; corrected: number; flagged: number };
 
-export type UndoBody = { memory?: string | null; why?: string };
+export type UndoBody = { memory?: string | null; act?: string | null; why?: string };
 
 /** What was taken back. */
 export type UndoneShape = { act: string; actions: string[]; memories: string[] };
@@ -682,7 +682,7 @@ export interface Operations {
     body: undefined;
     answer: ToldListShape;
   };
-  /** Take back your own last change, or the last one to a memory. */
+  /** Take back your own last change, the last one to a memory, or exactly the one that is named. */
   undo_change: {
     path: Record<string, never>;
     query: { store?: "project" | "personal" };

@@ -246,6 +246,7 @@ class AsyncReview(Twin[Review]):
     evidence = on_thread(Review.evidence)
     saved = on_thread(Review.saved)
     decide = on_thread(Review.decide)
+    decide_many = on_thread(Review.decide_many)
 
 
 class AsyncAgentSession(Twin[AgentSession]):

@@ -197,17 +197,141 @@ def test_the_queue_goes_on_over_all_its_pages(sh: Shell, monkeypatch: pytest.Mon
 
 
 class Racer(Person):
-    """Somebody at a terminal who is slow: an agent rewrites what they read before their first answer."""
+    """Somebody at a terminal who is slow: something happens elsewhere before their first answer, or a later one."""
 
-    def __init__(self, typed: str, rewrite: Callable[[], None]) -> None:
+    def __init__(self, typed: str, meanwhile: Callable[[], None], *, after: int = 0) -> None:
         super().__init__(typed)
-        self._rewrite: Callable[[], None] | None = rewrite
+        self._meanwhile = meanwhile
+        self._left = after
 
     def readline(self, size: int | None = -1, /) -> str:
-        if self._rewrite is not None:
-            self._rewrite()
-            self._rewrite = None
+        if self._left == 0:
+            self._meanwhile()
+        self._left -= 1
         return super().readline() if size is None else super().readline(size)
+
+
+def actions_on(sh: Shell, id: str) -> list[str]:
+    return [str(entry["action"]) for entry in sh.json("history", id)]
+
+
+def undo_elsewhere(sh: Shell) -> Callable[[], None]:
+    def undo() -> None:
+        with recollect.open(sh.store) as memory:
+            memory.undo()
+
+    return undo
+
+
+def test_a_decision_that_was_undone_elsewhere_is_not_undone_twice(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    guess = sh.json("remember", "Deploys happen on Fridays.", *GUESSED)["id"]
+    monkeypatch.setattr("sys.stdin", Racer("c\nu\nu\nq\n", undo_elsewhere(sh), after=1))
+    later = sh.json("remember", "Releases are cut on Mondays.", *GUESSED, "--confidence", "0.2")["id"]
+    assert sh("review") == 0
+    assert "Already undone." in sh.out
+    assert "nothing to undo here" in sh.out
+    assert "Nothing decided. 2 memories need review." in sh.out
+    monkeypatch.undo()
+    assert actions_on(sh, guess) == ["add", "confirm", "undo"]
+    assert (status_of(sh, guess), status_of(sh, later)) == ("candidate", "candidate")
+
+
+def test_undoing_a_decision_leaves_what_happened_before_it(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    doubted = sh.json("remember", "Deploys happen on Fridays.")["id"]
+    sh("remember", "Releases are cut on Mondays.", *GUESSED)
+    sh("dispute", doubted)
+    monkeypatch.setattr("sys.stdin", Racer("c\nu\nq\n", undo_elsewhere(sh), after=1))
+    assert sh("review") == 0
+    assert "Already undone." in sh.out
+    monkeypatch.undo()
+    assert (status_of(sh, doubted), actions_on(sh, doubted)) == ("disputed", ["add", "dispute", "confirm", "undo"])
+
+
+def test_a_decision_whose_memory_was_changed_since_is_not_undone(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    guess = sh.json("remember", "Deploys happen on Fridays.", *GUESSED)["id"]
+    sh("remember", "Releases are cut on Mondays.", *GUESSED, "--confidence", "0.2")
+
+    def pin() -> None:
+        with recollect.open(sh.store) as memory:
+            memory.pin(guess)
+
+    monkeypatch.setattr("sys.stdin", Racer("c\nu\nq\n", pin, after=1))
+    assert sh("review") == 0
+    assert f"{guess} was changed again since" in sh.err
+    assert "1 confirmed." in sh.out
+    monkeypatch.undo()
+    assert (status_of(sh, guess), actions_on(sh, guess)) == ("active", ["add", "confirm", "pin"])
+
+
+def test_disputing_what_is_disputed_says_that_it_is(sh: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    sh("dispute", sh.json("remember", "Deploys happen on Fridays.")["id"])
+    monkeypatch.setattr("sys.stdin", Person("d\nq\n"))
+    assert sh("review") == 0
+    assert "Already disputed." in sh.out
+    assert "changed before" not in sh.out
+
+
+# --- by id, for scripts ----------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_id_among_others_decides_nothing(sh: Shell) -> None:
+    good = sh.json("remember", "Deploys happen on Fridays.", *GUESSED)["id"]
+    assert sh("review", "--confirm", good, "qqqqq") == 3
+    assert "Nothing was decided" in sh.err
+    assert status_of(sh, good) == "candidate"
+
+
+def test_a_decision_that_is_refused_takes_the_others_with_it(sh: Shell) -> None:
+    good = sh.json("remember", "Deploys happen on Fridays.", *GUESSED)["id"]
+    doubted = sh.json("remember", "Releases are cut on Mondays.")["id"]
+    sh("dispute", doubted)
+    assert sh("review", "--confirm", good, "--dispute", doubted) != 0
+    assert (status_of(sh, good), actions_on(sh, good)) == ("candidate", ["add"])
+
+
+def test_a_memory_gets_one_decision_and_is_counted_once(sh: Shell) -> None:
+    id = sh.json("remember", "Deploys happen on Fridays.", *GUESSED)["id"]
+    assert sh("review", "--confirm", id, "--reject", id[-8:]) == 2
+    assert "both confirm and reject" in sh.err
+    assert status_of(sh, id) == "candidate"
+    assert sh("review", "--confirm", id, id[-8:]) == 0
+    assert "1 confirmed." in sh.out
+
+
+@pytest.mark.parametrize("limit", ["0", "-3"])
+def test_a_page_of_nothing_is_refused(sh: Shell, limit: str) -> None:
+    assert sh("review", "--limit", limit) == 2
+    assert "at least 1" in sh.err
+
+
+@pytest.mark.parametrize("typed", [None, "q\n"])
+def test_a_group_that_has_nothing_says_so_and_names_those_that_have(
+    sh: Shell, monkeypatch: pytest.MonkeyPatch, typed: str | None
+) -> None:
+    sh("remember", "Deploys happen on Fridays.", *GUESSED, "--file", "deploy.sh")
+    if typed is not None:
+        monkeypatch.setattr("sys.stdin", Person(typed))
+    assert sh("review", "--by", "file", "--group", "nothere") == 0
+    assert "Nothing that needs review is in the file group 'nothere'." in sh.out
+    assert "1  deploy.sh" in sh.out
+
+
+@pytest.mark.parametrize("form", ["--ids", "--jsonl", "--csv"])
+def test_programs_get_what_needs_review_in_the_order_of_the_queue(sh: Shell, form: str) -> None:
+    for number in (2, 9, 5):
+        sh("remember", f"Guess {number} about thing{number}.", *GUESSED, "--confidence", f"0.{number}")
+    queue = [item["id"] for item in sh.json("review")["items"]]
+    assert sh("list", "--needs-review", form) == 0
+    assert sorted(queue, key=sh.out.index) == queue
+    assert sh("list", "--needs-review", "--ids", "--limit", "1", "--skip", "1") == 0
+    assert sh.out.split() == queue[1:2]
+
+
+def test_an_end_to_come_is_told_as_one(sh: Shell) -> None:
+    guess = sh.json("remember", "Deploys happen on Fridays.", *GUESSED)["id"]
+    assert sh("correct", guess, "--reason", "outdated", "--until", "2099-01-01") == 0
+    assert "Valid until 2099-01-01" in sh.out
+    assert sh.json("review")["total"] == 1
 
 
 @pytest.mark.parametrize(

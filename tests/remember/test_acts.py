@@ -9,11 +9,13 @@ import recollect
 from recollect import Draft, Status
 from recollect.app import Recollect
 from recollect.core.errors import (
+    AlreadyUndone,
     CannotUndo,
     InvalidField,
     MemoryNotFound,
     MemoryNotOpen,
     NothingToUndo,
+    PersonOnly,
     StaleEdit,
     Tombstoned,
     UnknownChoice,
@@ -184,6 +186,43 @@ def test_undo_takes_back_one_act_at_a_time_until_nothing_is_left(memory: Recolle
     with pytest.raises(NothingToUndo):
         memory.undo()
     assert check(memory.store).ok
+
+
+def test_a_named_act_is_undone_once_and_never_another_in_its_place(memory: Recollect) -> None:
+    guess = memory.remember("Deploys happen on Fridays.", source=Source.OBSERVER_INFERRED)
+    act = memory.review.decide(guess.id, "confirm").act
+    assert memory.undo(act=act).actions == ("confirm",)
+    with pytest.raises(AlreadyUndone):
+        memory.undo(act=act)
+    assert memory.get(guess.id).status is Status.CANDIDATE
+
+
+def test_a_named_act_is_not_undone_beneath_a_later_change(memory: Recollect) -> None:
+    guess = memory.remember("Deploys happen on Fridays.", source=Source.OBSERVER_INFERRED)
+    act = memory.review.decide(guess.id, "confirm").act
+    memory.pin(guess.id)
+    with pytest.raises(CannotUndo, match="changed again since"):
+        memory.undo(act=act)
+    assert memory.get(guess.id).verified
+    memory.undo(guess.id)
+    assert memory.undo(act=act).memories == (guess.id,)
+
+
+def test_an_act_nobody_made_or_named_with_something_else_is_not_undone(memory: Recollect) -> None:
+    kept = memory.remember("Deploys happen on Fridays.")
+    with pytest.raises(NothingToUndo):
+        memory.undo(act="act_nobody")
+    with pytest.raises(InvalidField):
+        memory.undo(kept.id, act="act_nobody")
+    assert memory.count() == 1
+
+
+def test_an_agent_does_not_undo_a_persons_act_by_its_name(memory: Recollect) -> None:
+    guess = memory.remember("Deploys happen on Fridays.", source=Source.OBSERVER_INFERRED)
+    act = memory.review.decide(guess.id, "confirm").act
+    with pytest.raises(PersonOnly):
+        memory.through("adapter").undo(act=act)
+    assert memory.get(guess.id).verified
 
 
 def test_undoing_a_rejection_lifts_its_tombstone(memory: Recollect) -> None:

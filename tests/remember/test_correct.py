@@ -79,6 +79,13 @@ def test_what_will_be_outdated_holds_until_then(memory: Recollect) -> None:
     assert memory.get(old.id).valid_until == until
 
 
+def test_a_candidate_that_will_be_outdated_stays_in_the_queue(memory: Recollect) -> None:
+    guess = memory.remember(SAID, source=Source.OBSERVER_INFERRED)
+    ending = memory.correct(guess.id, reason="outdated", until=BEGAN + timedelta(days=300))
+    assert (ending.verdict, ending.memory.status, ending.memory.needs_review) == ("ends", Status.CANDIDATE, True)
+    assert [item.id for item in memory.review.list().items] == [guess.id]
+
+
 def test_what_is_too_specific_holds_where_it_was_learnt(memory: Recollect) -> None:
     broad = memory.remember(SAID, files=["api/tox.ini"], source=Source.OBSERVER_INFERRED)
     placed = memory.correct(broad.id, reason="too_specific")

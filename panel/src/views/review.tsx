@@ -1,8 +1,8 @@
 /** Review: the one queue of what waits for a person, with the evidence beside the claim. Made for the keyboard. */
 import { useState } from "preact/hooks";
-import { attempt, undo } from "../acts";
+import { attempt } from "../acts";
 import type { Decision, ReviewEvidenceShape, ReviewItemShape, WholeMemory } from "../api";
-import { call } from "../client";
+import { asProblem, call } from "../client";
 import { useLoad } from "../hooks";
 import { useKeys } from "../keys";
 import { Badge, Button, Empty, Failure, Kbd, KindBadge, Skeleton, When } from "../parts/basic";
@@ -15,6 +15,23 @@ import { named, number, t } from "../words";
 const GROUPINGS = ["question", "subject", "file", "module", "kind"] as const;
 type Grouping = (typeof GROUPINGS)[number];
 type Choice = Decision["decision"];
+
+const made: string[] = []; // the decisions of this visit, by their acts
+
+/** Take back one decision, the last of this visit unless one is named: exactly that one, whatever was done elsewhere. */
+async function takeBack(act: string | undefined = made.at(-1)): Promise<void> {
+  if (act === undefined) return tell(t("review.nothing_to_undo"));
+  await attempt(async () => {
+    try {
+      await call("undo_change", { body: { act } });
+      tell(t("did.undo"));
+    } catch (error) {
+      if (asProblem(error).code !== "already-undone") throw error;
+      tell(t("review.already_undone"));
+    }
+    if (made.includes(act)) made.splice(made.indexOf(act), 1);
+  });
+}
 
 export function Review({ id }: { id: string | null }) {
   const query = place.value.query;
@@ -31,7 +48,7 @@ export function Review({ id }: { id: string | null }) {
     [
       { keys: "j", about: "key.next", run: () => open(items[Math.min(items.length - 1, at + 1)]) },
       { keys: "k", about: "key.previous", run: () => open(items[Math.max(0, at - 1)]) },
-      { keys: "u", about: "key.undo", run: () => void undo() },
+      { keys: "u", about: "key.undo", run: () => void takeBack() },
     ],
     [items, at],
   );
@@ -120,10 +137,13 @@ function Item({ item, onDecided, onBack }: { item: ReviewItemShape; onDecided: (
   const decide = async (decision: Choice, content?: string) => {
     if (busy) return;
     setBusy(true);
-    const isDone = await attempt(() => call("decide_review", { path: { id: item.id }, body: { decision, content: content ?? null, seen: item.revisions } }));
+    const isDone = await attempt(async () => {
+      const { act } = await call("decide_review", { path: { id: item.id }, body: { decision, content: content ?? null, seen: item.revisions } });
+      made.push(act);
+      tell(t(`decided.${decision}`), { undo: () => void takeBack(act) });
+    });
     setBusy(false);
     if (!isDone) return;
-    tell(t(`decided.${decision}`), { undo: () => void undo(item.id) });
     setEditing(false);
     onDecided();
   };
@@ -168,7 +188,7 @@ function Item({ item, onDecided, onBack }: { item: ReviewItemShape; onDecided: (
         <Button look="quiet" onClick={onDecided}>
           {t("do.later")} <Kbd keys="l" />
         </Button>
-        <Button look="quiet" icon="undo" onClick={() => void undo()}>
+        <Button look="quiet" icon="undo" onClick={() => void takeBack()}>
           {t("undo")} <Kbd keys="u" />
         </Button>
       </div>

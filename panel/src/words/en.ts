@@ -268,6 +268,8 @@ export const en = {
   "review.count": "one waits | {n} wait",
   "review.none": "Nothing waits for you",
   "review.none_here": "Nothing waits here",
+  "review.nothing_to_undo": "Nothing was decided here that could be undone.",
+  "review.already_undone": "Already undone.",
   "review.none_about": "New candidates, contradictions and stale memories appear here as agents work.",
   "review.all": "All",
   "review.group_by": "Group by",

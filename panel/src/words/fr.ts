@@ -270,6 +270,8 @@ export const fr: Record<Key, string> = {
   "review.count": "un en attente | {n} en attente",
   "review.none": "Rien ne vous attend",
   "review.none_here": "Rien n’attend ici",
+  "review.nothing_to_undo": "Rien n'a été décidé ici qui puisse être annulé.",
+  "review.already_undone": "Déjà annulé.",
   "review.none_about": "Nouveaux candidats, contradictions et souvenirs périmés apparaissent ici pendant que les agents travaillent.",
   "review.all": "Tous",
   "review.group_by": "Grouper par",

@@ -85,14 +85,15 @@ def check_types(draft: Draft) -> None:
             raise InvalidField(name, f"expected {expected}, not {type(value).__name__}")
 
 
-Verdict: TypeAlias = Literal["new", "same", "supersedes", "contradicts", "closed", "narrowed"]
+Verdict: TypeAlias = Literal["new", "same", "supersedes", "contradicts", "closed", "ends", "narrowed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """What became of a draft or a correction. The write it speaks of is durable unless `queued`.
 
-    `closed`: a correction ended the memory and nothing took its place; `narrowed`: it now holds in fewer places.
+    `closed`: a correction ended the memory and nothing took its place; `ends`: it will hold until a
+    moment to come; `narrowed`: it now holds in fewer places.
     """
 
     id: MemoryId

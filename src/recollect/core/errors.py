@@ -333,11 +333,22 @@ class NothingToUndo(Refused):
         super().__init__("There is no change left to undo.", hint="`recollect history` lists what was changed.")
 
 
+class AlreadyUndone(Refused):
+    """Somebody has taken this act back before."""
+
+    code = "already-undone"
+
+    def __init__(self, act: str) -> None:
+        super().__init__(f"{act} was already undone.", hint="`recollect history` lists what was changed.")
+
+
 class CannotUndo(Refused):
     code = "cannot-undo"
 
-    def __init__(self, what: str, why: str) -> None:
-        super().__init__(f"Cannot undo {what}: {why}.", hint="A backup from before it may help: `recollect restore`.")
+    def __init__(self, what: str, why: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"Cannot undo {what}: {why}.", hint=hint or "A backup from before it may help: `recollect restore`."
+        )
 
 
 class StaleEdit(Refused):

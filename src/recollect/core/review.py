@@ -130,12 +130,14 @@ class ReviewEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a decision did: the memory as it is now, and the other memories that it settled."""
+    """What a decision did: the memory as it is now, and the other memories that it settled. `undo(act=…)` takes back
+    exactly this decision."""
 
     decision: str
     memory: Memory
     settled: tuple[Memory, ...] = ()
     waiting: int = 0  # what is left to review
+    act: str = ""  # its id in the log; empty when nothing changed
 
 
 def was_spoken(memory: Memory) -> bool:

@@ -515,6 +515,7 @@ def decided_json(done: Decided) -> Json:
         "memory": memory_json(done.memory),
         "settled": [memory_json(one) for one in done.settled],
         "waiting": done.waiting,
+        "act": done.act,
     }
 
 

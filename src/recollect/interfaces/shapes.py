@@ -464,6 +464,7 @@ class DecidedShape(TypedDict):
     memory: WholeMemory
     settled: list[WholeMemory]
     waiting: int
+    act: str  # undo it by this id; empty when nothing changed
 
 
 @with_config(_OPEN)

@@ -91,19 +91,20 @@ def close_inaccurate(store: Store, id: str, act: ActContext, *, expected: int | 
 
 
 def close_outdated(store: Store, id: str, act: ActContext, *, until: datetime | None, expected: int | None) -> Receipt:
-    """It held until some moment: it leaves recall then, and answers for the time before."""
+    """It held until some moment: it leaves recall then, and answers for the time before. A moment to come is an end of
+    its validity: whether it is right until then stays open if it was."""
 
     def outdated(memory: Memory, changes: Changes) -> Memory:
         require_revision(memory, expected)
         require_own(memory, act.door)
         ends = until or act.at
         if ends > act.at:
-            return memory.having(valid_until=ends, needs_review=False)
+            return memory.having(valid_until=ends)
         settle_rivals(store, memory, act, changes)
         return memory.having(status=Status.EXPIRED, valid_until=ends, needs_review=False)
 
     closed = change_memory(store, id, "edit", outdated, act)
-    return Receipt(closed.id, "closed", closed)
+    return Receipt(closed.id, "ends" if closed.status in OPEN else "closed", closed)
 
 
 def narrow(

@@ -1,7 +1,8 @@
 """Undo: the last act that was not undone yet is taken back, entry by entry, in reverse.
 
 Nothing is removed from the log: undoing is an act of its own that names the one it reverts. What is taken back is one's
-own last change in this project, unless a memory or another actor is named.
+own last change in this project, unless an act, a memory or another actor is named. A named act is taken back as it is
+or not at all: never another one in its place.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recollect.core.doors import is_agents
-from recollect.core.errors import CannotUndo, NothingToUndo, PersonOnly
+from recollect.core.errors import AlreadyUndone, CannotUndo, NothingToUndo, PersonOnly
 from recollect.core.forms import moment, parse_link, with_fields
 from recollect.core.ids import MemoryId
 from recollect.core.log import OLD_REPLICA, Change, Entry
@@ -27,11 +28,16 @@ class Undone:
     memories: tuple[MemoryId, ...]
 
 
-def undo(store: Store, act: ActContext, *, memory: str | None = None, actor: str | None = None) -> Undone:
-    """Revert the last act of who acts, of `actor`, or the last one that touched `memory`, whoever it was by."""
+def undo(
+    store: Store, act: ActContext, *, memory: str | None = None, actor: str | None = None, reverts: str | None = None
+) -> Undone:
+    """Revert the last act of who acts, of `actor`, or the last one that touched `memory`, whoever it was by; or the act
+    with the id `reverts`, unless it was undone already or its memories were changed again since."""
     with store.engine.write():
+        if reverts is not None and store.log.is_undone(reverts):
+            raise AlreadyUndone(reverts)
         named = None if memory is None else _named(store, memory)
-        entries = store.log.last_act(actor=actor or act.actor, subject=named)
+        entries = store.log.last_act(actor=actor or act.actor, subject=named, act=reverts)
         if not entries:
             raise NothingToUndo
         if not act.is_persons and not all(is_agents(entry.door) for entry in entries):
@@ -77,7 +83,11 @@ def _revert_memory(store: Store, entry: Entry, act: ActContext, changes: Changes
     if change.subject is None:
         return
     if store.log.later(change.subject, entry):
-        raise CannotUndo(change.action, f"{change.subject} was changed again since; undo that first")
+        raise CannotUndo(
+            change.action,
+            f"{change.subject} was changed again since",
+            hint=f"Undo that first: `recollect undo {change.subject}`.",
+        )
     now = store.memories.get(change.subject)
     if change.action == "add":
         changes.remove("undo", now, why)

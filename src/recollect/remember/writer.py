@@ -7,7 +7,7 @@ resolved against what is known, committed, and found by meaning at once where th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
@@ -252,6 +252,16 @@ class Writer:
         store, found = self._stores.find(id)
         return acts.reject(store, found, self.act(why), expected=if_revision)
 
+    def decide_many(
+        self, choices: Sequence[tuple[str, str, Mapping[MemoryId, int] | None]], *, why: str = ""
+    ) -> list[tuple[Memory, tuple[Memory, ...], str]]:
+        """Decide about several memories (id, decision, what was seen), each in an act of its own: all or, on any error,
+        none."""
+        with ExitStack() as transactions:
+            for store in {id(found): found for found in (self._stores.find(one[0])[0] for one in choices)}.values():
+                transactions.enter_context(store.engine.write())
+            return [self.decide(id, decision, why=why, seen=seen) for id, decision, seen in choices]
+
     def decide(
         self,
         id: str,
@@ -260,8 +270,9 @@ class Writer:
         content: str | None = None,
         why: str = "",
         seen: Mapping[MemoryId, int] | None = None,
-    ) -> tuple[Memory, tuple[Memory, ...]]:
-        """Decide about a memory that waits for review, in one act; it, and the rivals that this changed."""
+    ) -> tuple[Memory, tuple[Memory, ...], str]:
+        """Decide about a memory that waits for review, in one act; it, the rivals that this changed, and the act's id,
+        which is empty when nothing changed."""
         from recollect.core.review import DECISIONS
         from recollect.remember import acts
         from recollect.remember.rivals import open_rivals
@@ -269,7 +280,8 @@ class Writer:
         store, found = self._stores.find(id)
         act = self.act(why)
         with store.engine.write():
-            rivals = open_rivals(store, store.memories.get(found))
+            before = store.memories.get(found)
+            rivals = open_rivals(store, before)
             match decision:
                 case "confirm":
                     memory = acts.confirm(store, found, act, seen=seen)
@@ -284,7 +296,8 @@ class Writer:
                 case _:
                     raise UnknownChoice("decision", decision, DECISIONS)
             now = [store.memories.get(rival.id) for rival in rivals]
-        return memory, tuple(one for one, before in zip(now, rivals, strict=True) if one != before)
+        settled = tuple(one for one, then in zip(now, rivals, strict=True) if one != then)
+        return memory, settled, str(act.act) if settled or memory != before else ""
 
     def dispute(self, id: str, *, why: str = "", if_revision: int | None = None) -> Memory:
         """It is doubted; it stays, marked, at a lower weight."""
@@ -418,11 +431,16 @@ class Writer:
             by_store.setdefault(id(store), (store, []))[1].append(found)
         return [gone for store, named in by_store.values() for gone in forget_all(store, named, self.act(why))]
 
-    def undo(self, id: str | None = None, *, why: str = "", actor: str | None = None) -> Undone:
-        """Take back one's own last change, that of `actor`, or the last one to `id`, whoever it was by."""
+    def undo(self, id: str | None = None, *, act: str | None = None, why: str = "", actor: str | None = None) -> Undone:
+        """Take back one's own last change, that of `actor`, the last one to `id` by whomever, or exactly `act`."""
         from recollect.remember.undo import undo
 
-        return undo(self._last_changed(id, actor or self.actor), self.act(why), memory=id, actor=actor)
+        if act is None:
+            return undo(self._last_changed(id, actor or self.actor), self.act(why), memory=id, actor=actor)
+        if id is not None or actor is not None:
+            raise InvalidField("act", "an act is named alone, without a memory or an actor")
+        found = (one for one in self._stores.all if one.log.last_act(act=act) or one.log.is_undone(act))
+        return undo(next(found, self._stores.project), self.act(why), reverts=act)
 
     def _last_changed(self, id: str | None, actor: str) -> Store:
         """The store to undo in: the one that holds `id`, else the one that `actor` changed last."""

@@ -131,8 +131,28 @@ class Review:
         """
         if (decision == "edit") != (content is not None):
             raise InvalidField("content", "`edit` needs the better words, and only `edit` takes them")
-        memory, settled = self._writer.decide(id, decision, content=content, why=why, seen=seen)
-        return Decided(decision, memory, settled, self.count())
+        memory, settled, act = self._writer.decide(id, decision, content=content, why=why, seen=seen)
+        return Decided(decision, memory, settled, self.count(), act)
+
+    def decide_many(
+        self, choices: Sequence[tuple[str, str, Mapping[MemoryId, int] | None]], *, why: str = ""
+    ) -> Sequence[Decided]:
+        """Decide about several items, each by its id, a decision but `edit`, and what was seen of it: all or none.
+
+        Every id is looked up before anything is decided, and a memory gets one decision only.
+        """
+        wanted: dict[str, tuple[str, str, Mapping[MemoryId, int] | None]] = {}
+        for id, decision, seen in choices:
+            found = self._reader.get(id).id
+            other = wanted.setdefault(found, (found, decision, seen))[1]
+            if other != decision:
+                raise InvalidField(
+                    "id", f"{found} is to be decided as both {other.replace('_', ' ')} and {decision.replace('_', ' ')}"
+                )
+        done = self._writer.decide_many(list(wanted.values()), why=why)
+        waiting = self.count()
+        asked = [decision for _, decision, _ in wanted.values()]
+        return [Decided(name, *one[:2], waiting, one[2]) for name, one in zip(asked, done, strict=True)]
 
     # --- inside -----------------------------------------------------------------------------------------------------
 

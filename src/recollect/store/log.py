@@ -150,13 +150,22 @@ class Log:
     """
     _ACT = f"select {COLUMNS} from log where act = :act order by number"
 
-    def last_act(self, *, actor: str | None = None, subject: str | None = None) -> list[Entry]:
-        """The entries of the last act in this project that can be undone and was not, oldest first: of one actor, or
-        on one memory whoever it was by."""
-        which, value = ("subject", subject) if subject is not None else ("actor", actor)
+    def last_act(self, *, actor: str | None = None, subject: str | None = None, act: str | None = None) -> list[Entry]:
+        """The entries of the last act in this project that can be undone and was not, oldest first: of one actor, on
+        one memory whoever it was by, or the one that is named."""
+        which, value = (
+            ("act", act) if act is not None else ("subject", subject) if subject is not None else ("actor", actor)
+        )
         sql = self._LAST_ACT.format(quiet=_QUIET, which=f"{which} = :{which}")
         found = self._engine.row(sql, {"project": self._project, which: value})
         return [] if found is None else [_entry(row) for row in self._engine.rows(self._ACT, {"act": found[0]})]
+
+    _UNDONE = "select count(*) from log where project = :project and undoes = :act"
+
+    def is_undone(self, act: str) -> bool:
+        """Was this act taken back?"""
+        found = self._engine.row(self._UNDONE, {"project": self._project, "act": act})
+        return found is not None and found[0] > 0
 
     _LATER = """
         select count(*) from log l

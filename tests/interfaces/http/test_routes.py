@@ -55,6 +55,10 @@ def test_a_decision_in_the_review_queue_holds_for_the_words_that_were_shown(serv
     done = served.client.post(f"/v1/review/{id}/decide", json={"decision": "confirm", "seen": item["revisions"]})
     assert done.json()["waiting"] == 0
     assert done.json()["memory"]["verified"] is True
+    assert served.client.post("/v1/undo", json={"act": done.json()["act"]}).json()["actions"] == ["confirm"]
+    again = served.client.post("/v1/undo", json={"act": done.json()["act"]})
+    assert (again.status_code, again.json()["code"]) == (409, "already-undone")
+    assert served.client.get("/v1/review").json()["total"] == 1
 
 
 def test_an_answer_shows_where_the_words_of_the_question_stand(served: Served) -> None:

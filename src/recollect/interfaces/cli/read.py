@@ -116,8 +116,7 @@ def run_list(args: argparse.Namespace, console: Console) -> int:
         )
         return FINE
     _show_table(page, console)
-    for id in page.damaged:
-        console.note(f"  ! {id} is damaged; run `recollect check`")
+    _show_damaged(page, console)
     console.note(f"{len(page)} of {total}")
     return FINE
 
@@ -135,6 +134,11 @@ def _show_table(page: Sequence[Memory], console: Console) -> None:
         when = found.happened_at.date().isoformat()
         text = f"{_marks(found)}{excerpt(found.content, 90)}"
         console.line(f"{found.id}  {found.kind:<{kinds}}  {when}  {found.confidence:.2f}  {text}")
+
+
+def _show_damaged(page: Page, console: Console) -> None:
+    for id in page.damaged:
+        console.note(f"  ! {id} is damaged; run `recollect check`")
 
 
 def _write_rows(memory: Recollect, filter: Filter, args: argparse.Namespace, console: Console) -> int:
@@ -160,10 +164,14 @@ def _write_rows(memory: Recollect, filter: Filter, args: argparse.Namespace, con
 
 def _every(memory: Recollect, filter: Filter, args: argparse.Namespace, console: Console) -> Iterator[Memory]:
     left, skip = _ALL if args.limit is None else args.limit, args.skip
+    if args.needs_review and args.order is None:
+        page, _ = _list_waiting(memory, filter, limit=left, skip=skip)
+        _show_damaged(page, console)
+        yield from page
+        return
     while left > 0:
         page = memory.list(filter, order=args.order or "newest", limit=min(left, _CHUNK), skip=skip)
-        for id in page.damaged:
-            console.note(f"  ! {id} is damaged; run `recollect check`")
+        _show_damaged(page, console)
         yield from page
         taken = len(page) + len(page.damaged)
         left, skip = left - taken, skip + taken

@@ -9,7 +9,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import InvalidField
+from recollect.core.errors import InvalidField, RecollectError
 from recollect.core.review import GROUPINGS, ReviewQuestion
 from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, open_from, require_person, speaks_as_person
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NOTHING_WAITS = "Nothing needs review."
 _SESSIONS = 3  # sessions of an item that are named
+_GROUPS = 20  # groups that are named where the one asked for is empty
 _HISTORY = 5  # entries of a history that are shown as evidence
 _CHARS = 100  # of the other side of a contradiction, and of a prompt
 _HEADINGS = {
@@ -66,6 +67,8 @@ def arguments_review(parser: argparse.ArgumentParser) -> None:
 def run_review(args: argparse.Namespace, console: Console) -> int:
     if args.confirm or args.all_confirm or args.keep_both:
         require_person(args, "confirm a memory or settle a contradiction")
+    if args.limit < 1:
+        raise InvalidField("limit", f"{args.limit} is too few: a page has at least 1")
     if args.group is not None and args.by is None:
         raise InvalidField("group", "say with --by what the groups are of")
     with open_from(args) as memory:
@@ -79,7 +82,7 @@ def run_review(args: argparse.Namespace, console: Console) -> int:
             return _show_page(memory, args, console)
         from recollect.interfaces.cli.review_terminal import walk
 
-        return walk(memory, console, limit=max(1, args.limit), question=args.question, group=_group(args), why=args.why)
+        return walk(memory, console, limit=args.limit, question=args.question, group=_group(args), why=args.why)
 
 
 def _group(args: argparse.Namespace) -> tuple[str, str] | None:
@@ -90,18 +93,23 @@ def _group(args: argparse.Namespace) -> tuple[str, str] | None:
 
 
 def _decide(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    chosen: list[tuple[str, str, Mapping[MemoryId, int] | None]] = [("confirm", id, None) for id in args.confirm]
+    chosen: list[tuple[str, str, Mapping[MemoryId, int] | None]] = [(id, "confirm", None) for id in args.confirm]
     if args.all_confirm:
         spared = {memory.get(id).id for id in (*args.confirm, *args.reject, *args.dispute, *args.keep_both)}
-        page = memory.review.list(limit=max(0, args.limit), question=args.question, group=_group(args))
+        page = memory.review.list(limit=args.limit, question=args.question, group=_group(args))
         chosen += [
-            ("confirm", item.id, item.revisions)
+            (item.id, "confirm", item.revisions)
             for item in page.items
             if item.id not in spared and item.may_confirm_with_others(others_words=args.tainted)
         ]
     for decision in ("reject", "dispute", "keep_both"):
-        chosen += [(decision, id, None) for id in getattr(args, decision)]
-    done = [memory.review.decide(id, decision, why=args.why, seen=seen) for decision, id, seen in chosen]
+        chosen += [(id, decision, None) for id in getattr(args, decision)]
+    try:
+        done = memory.review.decide_many(chosen, why=args.why)
+    except RecollectError:
+        if len(chosen) > 1:
+            console.note("Nothing was decided: all of these are decided together, or none.")
+        raise
     waiting = memory.review.count()
     if console.json:
         ids = {name: [one.memory.id for one in done if one.decision == act] for act, name in _DECIDED.items()}
@@ -143,11 +151,14 @@ def count_left(waiting: int) -> str:
 
 
 def _show_page(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    page = memory.review.list(limit=max(0, args.limit), cursor=args.cursor, question=args.question, group=_group(args))
+    page = memory.review.list(limit=args.limit, cursor=args.cursor, question=args.question, group=_group(args))
     if console.json:
         from recollect.interfaces.payloads import review_page_json
 
         console.value({**review_page_json(page), "questions": memory.review.questions()})
+        return FINE
+    if not page.total and is_part(args.question, _group(args)):
+        say_none_here(memory, console, question=args.question, group=_group(args))
         return FINE
     heading = None
     for item in page.items:
@@ -171,6 +182,25 @@ def _show_end(page: ReviewPage, waiting: int, console: Console) -> None:
         )
     else:
         console.line(f"{NOTHING_WAITS} `recollect observe` learns from transcripts.")
+
+
+def is_part(question: str | None, group: tuple[str, str] | None) -> bool:
+    """Was only a part of the queue asked for?"""
+    return question is not None or group is not None
+
+
+def say_none_here(memory: Recollect, console: Console, *, question: str | None, group: tuple[str, str] | None) -> None:
+    """Say that a part of the queue has nothing in it, and where there is something."""
+    asked = [f"asks the question {question!r}"] if question else []
+    asked += [f"is in the {group[0]} group {group[1]!r}"] if group else []
+    console.line(f"Nothing that needs review {' and '.join(asked)}.")
+    by = group[0] if group else "question"
+    groups = memory.review.groups(by)
+    for one in groups[:_GROUPS]:
+        console.line(f"{one.count:6,}  {one.name or '(none)'}")
+    if len(groups) > _GROUPS:
+        console.line(f"  and {len(groups) - _GROUPS:,} more; `recollect review --by {by}` lists them")
+    console.line(count_left(memory.review.count()))
 
 
 def _show_groups(memory: Recollect, args: argparse.Namespace, console: Console) -> int:

@@ -6,15 +6,18 @@ changed meanwhile is shown again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, RecollectError, StaleEdit
+from recollect.core.errors import AlreadyUndone, InvalidField, MemoryNotFound, MemoryNotOpen, RecollectError, StaleEdit
 from recollect.interfaces.cli.console import FINE, Console
 from recollect.interfaces.cli.keys import DOWN, END, ENTER, UP, ask_key, ask_text
 from recollect.interfaces.cli.review import (
     NOTHING_WAITS,
     count_left,
     describe_decisions,
+    is_part,
+    say_none_here,
     show_decided,
     show_evidence,
     show_item,
@@ -22,7 +25,7 @@ from recollect.interfaces.cli.review import (
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
-    from recollect.core.review import ReviewItem
+    from recollect.core.review import Decided, ReviewItem
 
 _PROMPT = "[c]onfirm [r]eject [e]dit [d]ispute [space] evidence [j]/[k] next/back [u]ndo [q]uit [?] > "
 _HELP = (
@@ -50,6 +53,9 @@ def walk(
 ) -> int:
     """Go through the queue until it ends or the person quits, and say what was decided."""
     walking = _Walk(memory, console, limit=limit, question=question, group=group, why=why)
+    if walking.item is None and is_part(question, group):
+        say_none_here(memory, console, question=question, group=group)
+        return FINE
     if walking.item is None:
         console.line(f"{NOTHING_WAITS} `recollect observe` learns from transcripts.")
         return FINE
@@ -64,6 +70,20 @@ def walk(
         show = walking.press(key, item)
     walking.finish()
     return FINE
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A decision that was made here."""
+
+    place: int  # in the queue
+    item: ReviewItem
+    done: Decided
+
+    @property
+    def gone(self) -> frozenset[str]:
+        """The ids that it took out of the queue."""
+        return frozenset({self.item.id, *(one.id for one in self.done.settled)})
 
 
 class _Walk:
@@ -85,7 +105,7 @@ class _Walk:
         self._cursor: str | None = None
         self._items: list[ReviewItem] = []
         self._gone: set[str] = set()  # ids that were decided or settled here
-        self._done: list[tuple[int, str, str, frozenset[str], int]] = []
+        self._made: list[_Made] = []
         self.place = 0
         self.total = 0
         self._load()
@@ -115,10 +135,10 @@ class _Walk:
 
     def finish(self) -> None:
         """Say what was decided and how much is left."""
-        decisions = [decision for _, decision, _, _, _ in self._done]
-        saved = sum(saves for _, decision, _, _, saves in self._done if decision in ("confirm", "edit"))
+        decisions = [one.done.decision for one in self._made]
+        saved = sum(one.item.saves for one in self._made if one.done.decision in ("confirm", "edit"))
         told = f" Knowing these saves an agent about {saved:,} tokens." if saved else ""
-        self._console.line(f"{describe_decisions(list(decisions))} {count_left(self._memory.review.count())}{told}")
+        self._console.line(f"{describe_decisions(decisions)} {count_left(self._memory.review.count())}{told}")
 
     # --- moving -----------------------------------------------------------------------------------------------------
 
@@ -171,19 +191,23 @@ class _Walk:
             self._console.error(error)
             return False
         show_decided(done, self._console)
-        gone = frozenset({item.id, *(one.id for one in done.settled)})
-        self._done.append((self.place, decision, item.id, gone, item.saves))
-        self._gone |= gone
+        made = _Made(self.place, item, done)
+        self._made.append(made)
+        self._gone |= made.gone
         return self._move(1)
 
     def _show_changed(self, item: ReviewItem) -> bool:
         """Show again what says something else by now; go on when it no longer waits."""
         try:
-            self._items[self.place] = self._memory.review.get(item.id)
+            now = self._memory.review.get(item.id)
         except (InvalidField, MemoryNotFound):
             self._console.line("It was decided elsewhere before you answered.")
             self._gone.add(item.id)
             return self._move(1)
+        if now.revisions == item.revisions:
+            self._console.line(f"Already {now.memory.status}.")
+            return False
+        self._items[self.place] = now
         self._console.line("It was changed before you answered. Now it says:")
         return True
 
@@ -200,21 +224,26 @@ class _Walk:
         return True
 
     def _undo(self) -> bool:
-        if not self._done:
+        """Take back the last decision made here: exactly that act, whatever happened elsewhere meanwhile."""
+        if not self._made:
             self._console.line("There is nothing to undo here; `recollect undo` takes back earlier changes.")
             return False
-        place, _, id, gone, _ = self._done[-1]
+        last = self._made[-1]
+        told = "Undone."
         try:
-            self._memory.undo(id)
+            self._memory.undo(act=last.done.act)
+        except AlreadyUndone:
+            told = "Already undone."
         except RecollectError as error:
             self._console.error(error)
             return False
-        self._done.pop()
-        self._gone -= gone
-        self.place = place
+        self._console.line(told)
+        self._made.pop()
+        self._gone -= last.gone
+        self.place = last.place
         try:
-            self._items[place] = self._memory.review.get(id)
-        except InvalidField:
+            self._items[last.place] = self._memory.review.get(last.item.id)
+        except (InvalidField, MemoryNotFound):
+            self._gone.add(last.item.id)
             return self._move(1)
-        self._console.line("Undone.")
         return True

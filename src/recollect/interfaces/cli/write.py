@@ -35,6 +35,8 @@ from recollect.interfaces.payloads import forgotten_json, memory_json, receipt_j
 from recollect.wiring import PERSONAL
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from recollect.app import Recollect
 
 # --- init ----------------------------------------------------------------------------------------------------------
@@ -203,6 +205,7 @@ def _show_receipt(receipt: Receipt, console: Console) -> None:
         "supersedes": f"Remembered, superseding {', '.join(receipt.against)}",
         "contradicts": "Remembered, to be reviewed",
         "closed": f"Now {receipt.memory.status}",
+        "ends": f"Valid until {_told_moment(receipt.memory.valid_until)}, {receipt.memory.status} until then",
         "narrowed": f"Now holds only in {', '.join((*receipt.memory.files, *receipt.memory.modules))}",
     }
     console.line(f"{words[receipt.verdict]}: {receipt.id}  [{receipt.memory.kind}]")
@@ -210,6 +213,10 @@ def _show_receipt(receipt: Receipt, console: Console) -> None:
         console.note(f"  ! a secret ({rule}) was replaced by a placeholder")
     for note in receipt.notes:
         console.note(f"  ! {note}")
+
+
+def _told_moment(at: datetime | None) -> str:
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M}"
 
 
 # --- acts on one memory --------------------------------------------------------------------------------------------

@@ -183,6 +183,9 @@ class UndoBody(Body):
     memory: Annotated[
         str | None, Field(max_length=200, description="The last change to this one, whoever made it.")
     ] = None
+    act: Annotated[
+        str | None, Field(max_length=200, description="Exactly this change, by its id; refused if it is not the last.")
+    ] = None
     why: Why = ""
 
 
@@ -332,8 +335,8 @@ def _act_on(call: Call, given: str) -> Json:
 
 
 def undo_change(call: Call) -> Json:
-    """Take back your own last change, or the last one to a memory."""
-    return undone_json(call.memory.undo(call.body.memory, why=call.body.why))
+    """Take back your own last change, the last one to a memory, or exactly the one that is named."""
+    return undone_json(call.memory.undo(call.body.memory, act=call.body.act, why=call.body.why))
 
 
 def memory_history(call: Call) -> Json:
