@@ -8,12 +8,15 @@ are English; of other languages nothing is kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from recollect.core.kinds import Kind
 from recollect.core.lazy import Lazy
 from recollect.observer.cues import CUES, Cue
+from recollect.observer.cues.doubts import IRONY
+from recollect.observer.cues.pasted import part_pasted, restore_quotations
+from recollect.observer.cues.sorts import ASKS_FOR, COMPLAINS, PRAISES, REVIEW, STATES, TAKES_BACK
 
 MAX_PROMPT_CHARS = 8_000  # of a prompt that are looked at
 MAX_PROMPT_WORDS = 250  # what is longer is a document: a specification, a plan, a paste
@@ -23,6 +26,7 @@ MAX_KEPT_CHARS = 400  # of what is kept
 _BRIEF = 9  # sentences above which a prompt is the brief of one task, and what it forbids are its bounds
 _TELLING = 2  # weight of a cue that can carry a sentence; weaker ones only add to it
 _PLAIN = 4  # score from which a sentence of a brief is kept
+_INTERJECTION = 4  # words of a sentence that only says how the next one is meant
 KEPT, SURE = 3, 5  # score from which a sentence is kept, and from which nobody need look at it first
 _TELLING_CUES = tuple(cue for cue in CUES if max(cue.rule, cue.correction) >= _TELLING)
 _OTHER_CUES = tuple(cue for cue in CUES if max(cue.rule, cue.correction) < _TELLING)
@@ -40,39 +44,6 @@ class SaidSort(StrEnum):
     OTHER = "other"
 
 
-_REVIEW = Lazy(
-    r"^\W{0,3}(?:(?:low|medium|high|critical)(?: severity\W{0,2}$|: )|(?:comment|finding|issue|file) \d{1,3}\b"
-    r"|p[0-3]\b)"
-)  # a heading of findings that somebody or something else wrote
-_PRAISES = Lazy(
-    r"\b(?:thanks?|thank you|perfect|awesome|great (?:job|work)|good job|(?:looks?|sounds?) (?:good|great)|love it"
-    r"|amazing"
-    r"|excellent|well done|works? (?:great|perfectly|well)|not bad|absolutely right)\b"
-    r"|^\W{0,3}(?:(?:ok|okay|yeah|oh)\W{1,3})?(?:great|nice|cool|lovely|woah|wow)\b"
-)
-_COMPLAINS = Lazy(
-    r"\b(?:still|bug|weird|wrong|slow|stuck|annoying|misleading|confusing|ugly|outdated|duplicated|verbose|too "
-    r"\w{3,12})\b"
-    r"|\bnot (?:seeing|working|right|visible|good enough|correctly)\b|\b(?:isn'?t|doesn'?t|don'?t|can'?t|cannot) "
-    r"(?:\w+ )?(?:see|work|show"
-    r"|seem|like|appear)\b|\bthat'?s not\b|\balready (?:been )?(?:fixed|built|done)\b|\bi don'?t (?:quite )?(?:like"
-    r"|understand)\b"
-)
-_STATES = Lazy(
-    r"^\W{0,3}(?:(?:and|but|so|also|then|ok|okay|hmm+|oh|ah+|well|sorry|basically|obviously)\W{1,3}){0,2}"
-    r"(?:the|an?|this|that|these|those|it|its|it's|i|i've|i'm|we|we're|they|there|there's|he|she|my|our|your|you"
-    r"|some|one|all|in|on"
-    r"|for|from|with|as|at|if|when|because|since|once|what|which|only|not|no|by|after|before|more|other|another"
-    r"|currently|\d+|[A-Z]\w+:)"
-    r"(?!\w)"
-)
-_ASKS_FOR = Lazy(
-    r"^\W{0,3}(?:(?:ok|okay|so|and|but|also|hmm+|wait|sorry|hey|now|then|yes|yeah|otherwise)\W{1,3}){0,2}(?:can|could|would"
-    r"|will) (?:you|u|we)"
-    r" (?!(?:not|explain|tell|really|even|still)\b)(?:please |just |also |maybe )?[a-z]{2,20}\b"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Judged:
     """One sentence of a prompt: what it is, and how surely it is a rule or a correction."""
@@ -85,12 +56,13 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class KeptSaid:
-    """A rule or a correction in the person's own words, with its remedy and its reason."""
+    """A rule or a correction in the person's own words or in words they pasted, with its remedy and its reason."""
 
     text: str
     sort: SaidSort
     kind: Kind
     score: int
+    pasted: bool = False
 
     @property
     def is_sure(self) -> bool:
@@ -169,28 +141,32 @@ def _judge(sentence: str, telling: Sequence[Cue]) -> Judged:
 
 
 def weigh_cues(met: Sequence[Cue]) -> tuple[int, int]:
-    """What the cues of a sentence say for a rule and for a correction. Weak ones alone keep nothing."""
+    """What the cues of a sentence say for a rule and for a correction. Weak ones alone keep nothing, and what is hardly
+    meant is never sure."""
     rule, correction = sum(cue.rule for cue in met), sum(cue.correction for cue in met)
     if not any(cue.rule >= _TELLING for cue in met):
         rule = min(rule, KEPT - 1)
     if not any(cue.correction >= _TELLING for cue in met):
         correction = min(correction, KEPT - 1)
+    if doubt := sum(cue.doubt for cue in met):
+        most = SURE - 1 if doubt == 1 else 0
+        rule, correction = min(rule, most), min(correction, most)
     return rule, correction
 
 
 def _sort(sentence: str, cues: Sequence[str]) -> SaidSort:
     """What a sentence is that is not kept. A request is an instruction also where it is put as a question."""
-    if _ASKS_FOR.search(sentence):
+    if ASKS_FOR.search(sentence):
         return SaidSort.INSTRUCTION
     if "question" in cues or "asks" in cues:
         return SaidSort.QUESTION
-    if _PRAISES.search(sentence):
+    if PRAISES.search(sentence):
         return SaidSort.PRAISE
     if "do this" in cues:
         return SaidSort.INSTRUCTION
-    if "what happened" in cues or "that is wrong" in cues or _COMPLAINS.search(sentence):
+    if "what happened" in cues or "that is wrong" in cues or COMPLAINS.search(sentence):
         return SaidSort.COMPLAINT
-    if not {"should", "do not", "should not"}.isdisjoint(cues) or not _STATES.search(sentence):
+    if not {"should", "do not", "should not"}.isdisjoint(cues) or not STATES.search(sentence):
         return SaidSort.INSTRUCTION
     return SaidSort.OTHER
 
@@ -200,7 +176,19 @@ def judge_prompt(text: str) -> list[Judged]:
     sentences = split_sentences(text)
     if not _can_hold_rules(text, sentences):
         return [_below(judge_sentence(sentence)) for sentence in sentences]
-    return _hold_briefs_to_more([judge_sentence(sentence) for sentence in sentences])
+    return _hold_briefs_to_more(_drop_taken_back([judge_sentence(sentence) for sentence in sentences]))
+
+
+def _drop_taken_back(judged: Sequence[Judged]) -> list[Judged]:
+    """The same sentences; what an ironic word leads in, or the next sentence doubts, is not kept."""
+    kept = list(judged)
+    for place, one in enumerate(judged):
+        before = judged[place - 1] if place else None
+        led_in = before and IRONY in before.cues and len(before.text.split()) <= _INTERJECTION
+        taken_back = place + 1 < len(judged) and TAKES_BACK.match(judged[place + 1].text)
+        if one.score >= KEPT and (led_in or taken_back):
+            kept[place] = Judged(one.text, _sort(one.text, one.cues), 0, one.cues)
+    return kept
 
 
 def _hold_briefs_to_more(judged: Sequence[Judged]) -> list[Judged]:
@@ -217,7 +205,7 @@ def _below(one: Judged) -> Judged:
 
 
 def _can_hold_rules(text: str, sentences: Sequence[str]) -> bool:
-    return len(text.split()) <= MAX_PROMPT_WORDS and not any(_REVIEW.match(sentence) for sentence in sentences)
+    return len(text.split()) <= MAX_PROMPT_WORDS and not any(REVIEW.match(sentence) for sentence in sentences)
 
 
 # --- what is kept ----------------------------------------------------------------------------------------------------
@@ -245,12 +233,33 @@ def is_persons_prompt(text: str) -> bool:
 
 
 def find_said(text: str) -> list[KeptSaid]:
-    """The standing rules and corrections of a prompt, each whole and in the person's own words."""
-    sentences = split_sentences(text) if is_persons_prompt(text) else []
+    """The standing rules and corrections of a prompt, each whole; those in words that the person only pasted are marked
+    and never sure."""
+    if not is_persons_prompt(text):
+        return []
+    text = text[:MAX_PROMPT_CHARS].replace("’", "'")
+    every = _find(text, split_sentences(text))
+    if not every:
+        return []
+    words, quotations = part_pasted(text)
+    if words == text:
+        return every
+    own = _find(text, split_sentences(words), quotations)
+    others = [
+        replace(one, pasted=True, score=min(one.score, SURE - 1))
+        for one in every
+        if not any(each.text in one.text or one.text in each.text for each in own)
+    ]
+    return own + others
+
+
+def _find(text: str, sentences: Sequence[str], quotations: Sequence[str] = ()) -> list[KeptSaid]:
+    """What is kept of some sentences of a prompt."""
     telling = [_meet(sentence, _TELLING_CUES) for sentence in sentences]
     if not any(telling) or not _can_hold_rules(text, sentences):
         return []
-    judged = _hold_briefs_to_more([_judge(*each) for each in zip(sentences, telling, strict=True)])
+    judged = _drop_taken_back([_judge(*each) for each in zip(sentences, telling, strict=True)])
+    judged = _hold_briefs_to_more(judged)
     found: list[KeptSaid] = []
     place = 0
     while place < len(judged):
@@ -260,7 +269,7 @@ def find_said(text: str) -> list[KeptSaid]:
         start, end = _span(judged, place)
         kept = judged[start:end]
         best = max(kept, key=lambda one: one.score)
-        words = _clip(" ".join(one.text for one in kept))
+        words = _clip(restore_quotations(" ".join(one.text for one in kept), quotations))
         found.append(KeptSaid(words, best.sort, _kind(best, words), best.score))
         place = end
     return found
@@ -285,7 +294,7 @@ def _belongs_before(before: Judged, one: Judged) -> bool:
 
 def _is_continued(after: Judged) -> bool:
     """Does it give the remedy or the reason of what stands before it?"""
-    if after.sort in (SaidSort.QUESTION, SaidSort.PRAISE) or "do this" in after.cues or _ASKS_FOR.search(after.text):
+    if after.sort in (SaidSort.QUESTION, SaidSort.PRAISE) or "do this" in after.cues or ASKS_FOR.search(after.text):
         return False
     return _GOES_ON.match(after.text) is not None
 

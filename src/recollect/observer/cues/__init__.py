@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from recollect.observer.cues.against import AGAINST
 from recollect.observer.cues.base import Cue
+from recollect.observer.cues.doubts import DOUBTS
 from recollect.observer.cues.facts import FACTS
 from recollect.observer.cues.practice import PRACTICES
 from recollect.observer.cues.rules import RULES
 
 __all__ = ["CUES", "Cue"]
 
-CUES: tuple[Cue, ...] = (*RULES, *FACTS, *PRACTICES, *AGAINST)
+CUES: tuple[Cue, ...] = (*RULES, *FACTS, *PRACTICES, *AGAINST, *DOUBTS)

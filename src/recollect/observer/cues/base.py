@@ -8,12 +8,13 @@ from recollect.core.lazy import Lazy
 
 
 class Cue(NamedTuple):
-    """A sign in a sentence, and what it says for a rule and for a correction."""
+    """A sign in a sentence, what it says for a rule and for a correction, and whether it leaves doubt."""
 
     name: str
     pattern: Lazy
     rule: int
     correction: int
+    doubt: int = 0
 
 
 # Where a clause begins.

@@ -10,12 +10,13 @@ RULES = (
     Cue(
         "always or never do",
         Lazy(
-            CLAUSE + r"(?:always|never) (?!(?:been|got|saw|seen|mind|had|gets|worked|used|was|were)\b)"
+            CLAUSE + r"(?:always|never) (?!(?:been|got|saw|seen|mind|had|gets|worked|used|was|were|gonna)\b)"
             r"(?![a-z]{2,20}[a-rt-z]s\b)(?!(?:nice|show|display|render|return|print|sort)\b)[a-z]{2,20}\b(?! (?:it"
             r"|this|that|them)\b)"
-            r"|(?<!that )\b(?:we|you|one|agents?|people|everyone|nobody) (?:should |must |will |do )?(?:always"
-            r"|never) "
-            r"(?!(?:been|got|saw|seen|had|said|asked|did|was|were|overwrite)\b)[a-z]{2,20}"
+            r"|(?<!that )\b(?:(?:we|one|agents?|people|everyone|nobody) (?:should |must |will |do )?"
+            r"|(?:you|u) (?:should|must|shall|will|do|need to|have to|ought to|are to) |(?:make sure|ensure|see to it"
+            r"|remember|expect|please)(?: that)? (?:you|u) )(?:always|never) "
+            r"(?!(?:been|got|saw|seen|had|said|asked|did|was|were|overwrite|gonna)\b)[a-z]{2,20}"
             r"|\bi never want\b|\bunder no circumstances\b"
         ),
         4,

@@ -1,7 +1,8 @@
 """The signal about what people say: their standing rules and their corrections of facts, in their own words.
 
 An event only notes the words, within a bound; what they are is worked out when the signals are asked for. Words that a
-tool printed before are the tool's, whoever pastes them.
+tool printed before are the tool's, whoever pastes them; what looks like a mail, a chat, a quotation or the like is the
+word of whoever wrote it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _HOSTS_NOTE = "\n\nNote: "  # what a host adds to it
 _PRINTED, _PRINTED_CHARS = 24, 2_000  # results that pasted words are looked for in, and characters of each
 _RUN_WORDS, _RUN_CHARS = 4, 15  # in a row that two texts do not share by chance
 _PASTED = "pasted from what a tool printed"
+_OTHERS = "pasted or quoted, not the person's own words"
 _ANSWERED = "told in the answer of a tool"  # any program can print what a host says of a refused call
 
 
@@ -81,7 +83,6 @@ class PersonSaid(Detector):
         return list(signals.values())
 
     def _signal(self, session: str, prompt: str, steps: list[int], kept: KeptSaid) -> Signal:
-        words = _plain(kept.text)
         return Signal(
             name=self.name,
             session=session,
@@ -91,8 +92,14 @@ class PersonSaid(Detector):
             words=(str(kept.kind),),
             hunch=str(kept.sort),
             measure=float(kept.score),
-            taint=_PASTED if any(run in words for run in self.pasted.get(prompt, ())) else self.hearsay.get(prompt, ""),
+            taint=self._taint(prompt, kept),
         )
+
+    def _taint(self, prompt: str, kept: KeptSaid) -> str:
+        words = _plain(kept.text)
+        if any(run in words for run in self.pasted.get(prompt, ())):
+            return _PASTED
+        return _OTHERS if kept.pasted else self.hearsay.get(prompt, "")
 
 
 def _plain(text: str) -> str:
