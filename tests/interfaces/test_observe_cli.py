@@ -120,3 +120,37 @@ def test_progress_is_shown_on_stderr_to_whoever_watches(
     assert sh("observe", str(transcript(tmp_path / "t.jsonl", "s1"))) == 0
     assert "100% of" in watched.getvalue()
     assert "%" not in sh.out
+
+
+RULE = "We never edit generated files in this repository."
+
+
+def talk(path: Path, *prompts: str) -> Path:
+    """A transcript of one session in which a person says some things and an agent runs a command after each."""
+    rows: list[dict[str, Any]] = []
+    for number, prompt in enumerate(prompts):
+        at = 1_700_000_000 + 10 * number
+        rows += [
+            {"k": "user", "s": "talk", "ts": at, "text": prompt},
+            {"k": "tool", "s": "talk", "ts": at + 1, "id": str(number), "tool": "Bash", "result": "ok",
+             "args": {"command": "make"}},
+        ]  # fmt: skip
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def test_rules_that_agents_are_told_at_once_are_not_called_untold(sh: Shell, tmp_path: Path) -> None:
+    assert sh("observe", str(talk(tmp_path / "t.jsonl", "Fix the till, please.", RULE))) == 0
+    assert RULE in sh.out
+    assert [one["status"] for one in sh.json("list")["memories"]] == ["active"]
+    assert "Agents are not told" not in sh.out
+    assert sh("observe", str(transcript(tmp_path / "u.jsonl", "s1", "s2"))) == 0
+    assert "Agents are not told these until you confirm them" in sh.out
+
+
+def test_status_counts_observed_sessions_as_sessions(sh: Shell, tmp_path: Path) -> None:
+    assert sh("status") == 0
+    assert "sessions   none" in sh.out
+    sh("observe", str(transcript(tmp_path / "t.jsonl", "s1", "s2")))
+    assert sh("status") == 0
+    assert "sessions   2 observed" in sh.out

@@ -15,7 +15,12 @@ import pytest
 import recollect
 from interfaces.test_cli import Shell
 from interfaces.test_observe_cli import Person, transcript
+from recollect.core.scope import Source
 from recollect.interfaces.cli import main
+from recollect.observer.api import _HANDED_IN
+from recollect.observer.readers.hook import _TOLD_BY_TOOL
+from recollect.observer.readers.trajectories import _TEMPLATE
+from recollect.observer.signals.said import _ANSWERED, _PASTED
 
 GUESSED = ("--source", "observer_inferred")
 
@@ -325,6 +330,31 @@ def test_programs_get_what_needs_review_in_the_order_of_the_queue(sh: Shell, for
     assert sorted(queue, key=sh.out.index) == queue
     assert sh("list", "--needs-review", "--ids", "--limit", "1", "--skip", "1") == 0
     assert sh.out.split() == queue[1:2]
+
+
+def test_what_no_person_is_known_to_have_said_is_told_in_plain_words(sh: Shell) -> None:
+    unproven = (_ANSWERED, _PASTED, _HANDED_IN, _TOLD_BY_TOOL, _TEMPLATE)
+    with recollect.open(sh.store) as memory:
+        for number, taint in enumerate((*unproven, "example.org")):
+            marks = {"tainted": True, "taint": taint, "signal": "said"}
+            shown = [{"session": "s1", "steps": [number]}]
+            memory.writer.remember(
+                [
+                    recollect.Draft(
+                        f"Never edit file number {number}.",
+                        source=Source.OBSERVER_INFERRED,
+                        attributes={**marks, "evidence": shown},
+                    )
+                ]
+            )
+    assert sh("review", "--list") == 0
+    assert "careful: a tool's output says that a person said it" in sh.out
+    assert [line for line in sh.out.splitlines() if "words of it came from " in line] == [
+        "  careful: words of it came from example.org"
+    ]
+    first = sh.json("review")["items"][0]["id"]
+    assert sh("review", "--evidence", first) == 0
+    assert "said at step 0" in sh.out
 
 
 def test_an_end_to_come_is_told_as_one(sh: Shell) -> None:

@@ -285,3 +285,13 @@ def test_everything_that_waits_is_shown_once_in_one_order_and_counted_alike(
         for item in small:  # both sides of a contradiction are open, and each names the other
             assert all(rival.status in OPEN for rival in item.rivals)
             assert (item.question is ReviewQuestion.CONTRADICTION) >= bool(item.rivals)
+
+
+def test_the_evidence_of_a_sentence_is_its_own_prompt_or_none(memory: Recollect) -> None:
+    rule = "Never edit generated files."
+    with memory.store.engine.write():
+        for name, prompt in (("s1", "fix the build"), ("s2", f"fix the till. {rule}")):
+            memory.store.observed.put(Contribution(session=SessionSeen(id=name, prompt=prompt, steps=4, events=1)))
+    shown = [{"session": "s1", "steps": [3]}, {"session": "s2", "steps": [1]}]
+    id = infer(memory, rule, 0.7, evidence=shown, signal="said", spoken=True)
+    assert [one.prompt for one in memory.review.evidence(id).sightings] == ["", f"fix the till. {rule}"]

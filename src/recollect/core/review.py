@@ -108,7 +108,7 @@ class SeenIn:
     host: str = ""
     at: datetime | None = None
     steps: tuple[int, ...] = ()  # of the session, where that was noted
-    prompt: str = ""  # what the session was asked first
+    prompt: str = ""  # what the session was asked first; of a sentence from a later prompt, nothing
     taint: str = ""  # where it reached outside the project
 
 
@@ -146,6 +146,11 @@ def was_spoken(memory: Memory) -> bool:
     if spoken is not None:
         return bool(spoken)
     return memory.attributes.get("signal") == "self_correction" and memory.kind == Kind.GOTCHA
+
+
+def was_said(memory: Memory) -> bool:
+    """Is it a sentence of a talk, whether or not a person is known to have said it?"""
+    return was_spoken(memory) or memory.attributes.get("signal") == "said"
 
 
 def group_of(memory: Memory, question: ReviewQuestion, by: str) -> str:

@@ -27,6 +27,7 @@ from recollect.core.review import (
     ReviewQuestion,
     SeenIn,
     group_of,
+    was_said,
 )
 from recollect.core.scope import OPEN, SHOWN, Relation, choose
 from recollect.recall.reader import Reader
@@ -180,7 +181,7 @@ class Review:
             if seen is None:
                 sightings.append(SeenIn(id, steps=steps))
             else:
-                sightings.append(SeenIn(id, seen.host, at, steps, seen.prompt, seen.taint))
+                sightings.append(SeenIn(id, seen.host, at, steps, _own_prompt(memory, seen.prompt), seen.taint))
         return sightings
 
 
@@ -239,6 +240,18 @@ def _seen_in(memory: Memory) -> list[tuple[str, tuple[int, ...]]]:
     if not evidence:
         return [(session, ()) for session in memory.provenance]
     return [(str(one.get("session", "")), _whole_numbers(one.get("steps"))) for one in evidence]
+
+
+def _own_prompt(memory: Memory, first: str) -> str:
+    """What the session was asked first, as evidence of a memory. What was said in a later prompt has its words in the
+    memory and its place in the steps: the first prompt would tell something else."""
+    if not was_said(memory) or _plain(memory.content).rstrip(".") in _plain(first):
+        return first
+    return ""
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _whole_numbers(noted: object) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from recollect.core.errors import InvalidField
+from recollect.core.scope import Status
 from recollect.core.text import counted, excerpt
 from recollect.files.learning_turn import LEARNING, MAX_SECONDS, LearningTurn
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, open_from, read_json
@@ -135,8 +136,10 @@ def _show_replayed(done: Replayed, console: Console, *, every: bool) -> None:
         console.line(f"  {done.broken} of {done.lines} lines could not be read")
     if done.slow:
         console.line(f"  {done.slow} of {done.events} events took over 2 ms to watch")
-    if added:
-        console.line("Agents are not told these until you confirm them or they are seen often: `recollect review`.")
+    waiting = sum(kept.memory.status == Status.CANDIDATE for kept, _ in added)
+    if waiting:
+        which = "these" if waiting == len(added) else f"{waiting} of these, the candidates,"
+        console.line(f"Agents are not told {which} until you confirm them or they are seen often: `recollect review`.")
 
 
 # --- foresee: the files a task will touch, and the calls that tend to fail -------------------------------------------

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import InvalidField, RecollectError
-from recollect.core.review import GROUPINGS, ReviewQuestion
+from recollect.core.review import GROUPINGS, ReviewQuestion, was_said
 from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, open_from, require_person, speaks_as_person
 
@@ -234,7 +234,7 @@ def show_item(item: ReviewItem, console: Console) -> None:
     if memory.stale_at is not None and item.question is ReviewQuestion.STALE:
         console.line(f"  stale since {memory.stale_at:%Y-%m-%d}")
     if item.tainted:
-        console.line(f"  careful: words of it came from {memory.attributes.get('taint', 'outside')}")
+        console.line(f"  careful: {_describe_taint(memory)}")
     elif item.in_others_words and memory.source != "user_taught":
         console.line("  careful: in the words of a tool or an agent")
 
@@ -255,8 +255,10 @@ def show_evidence(evidence: ReviewEvidence, console: Console) -> None:
     console.line(f"  Evidence: seen {counted(evidence.times, 'time')}" if evidence.times else "  Evidence:")
     for one in evidence.sightings:
         when = f"{one.at:%Y-%m-%d %H:%M}" if one.at else "date unknown"
-        steps = f", steps {', '.join(map(str, one.steps))}" if one.steps else ""
-        asked = f': "{excerpt(one.prompt, _CHARS)}"' if one.prompt else ""
+        noun = "step" if len(one.steps) == 1 else "steps"
+        said = "said at " if was_said(evidence.item.memory) else ""
+        steps = f", {said}{noun} {', '.join(map(str, one.steps))}" if one.steps else ""
+        asked = f', asked first: "{excerpt(one.prompt, _CHARS)}"' if one.prompt else ""
         console.line(f"    {when}  {one.host or 'session'} {one.session}{steps}{asked}")
     for source in evidence.sources:
         console.line(f"    drawn from {source.id}  {excerpt(source.content, _CHARS)}")
@@ -268,6 +270,21 @@ def show_evidence(evidence: ReviewEvidence, console: Console) -> None:
             why = f": {excerpt(entry.change.why, _CHARS)}" if entry.change.why else ""
             door = f" by {entry.door}" if entry.door else ""
             console.line(f"      {entry.at:%Y-%m-%d %H:%M}  {entry.change.action} ({entry.actor}{door}){why}")
+
+
+# How words came in that no person is known to have typed; anything else is the name of a place.
+_UNPROVEN = {
+    "told in the answer of a tool": "a tool's output says that a person said it, and any program can print that",
+    "pasted from what a tool printed": "it was pasted from what a tool printed",
+    "told through the hook tool": "an agent passed it on as a person's words",
+    "told in a transcript an agent handed in": "it stands in a transcript that an agent handed in",
+    "wrapped in an agent's own instructions": "it stands among an agent's own instructions",
+}
+
+
+def _describe_taint(memory: Memory) -> str:
+    where = str(memory.attributes.get("taint", "outside"))
+    return _UNPROVEN.get(where, f"words of it came from {where}")
 
 
 def _describe_origin(memory: Memory) -> str:

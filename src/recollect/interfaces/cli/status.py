@@ -38,7 +38,7 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
         console.value(status)
         return FINE
     console.line(f"memories   {_join_counts(status['memories'])}")
-    console.line(f"sessions   {_join_counts(status['sessions'])}")
+    console.line(f"sessions   {_describe_sessions(status['sessions'], status['observer']['sessions'])}")
     for statu in status["latest"]:
         episodes = counted(statu["episodes"], "episode")
         console.line(f"           {statu['id']} · {statu['state']} · {episodes} · {statu['last_at'][:16]}")
@@ -58,6 +58,11 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
         told = f" · {job['note']}" if job["note"] else ""
         console.line(f"job        {job['name']} · {job['outcome'] or 'never ran'} · last {job['ran_at'] or '–'}{told}")
     return FINE
+
+
+def _describe_sessions(conversations: Mapping[str, int], observed: int) -> str:
+    """Conversations that are remembered by their state, and sessions of agents that were observed."""
+    return _join_counts({**conversations, **({"observed": observed} if observed else {})})
 
 
 def _describe_review(waiting: int, questions: Mapping[str, int]) -> str:
