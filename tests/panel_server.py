@@ -129,6 +129,8 @@ def write_files(project: Path) -> None:
     (project / "docs" / "release.md").write_text(
         "# Release\n\nRun `make release` on a clean branch. Back to the [guide](guide.md).\n", encoding="utf-8"
     )
+    text = (project / "docs" / "guide.md").read_text(encoding="utf-8")
+    (project / "docs" / "guide-copy.md").write_text(text, encoding="utf-8")
 
 
 def fill_memory(memory: Recollect, project: Path) -> str:

@@ -48,7 +48,7 @@ export type DocsCheckedShape = { ok: boolean; conflicts: Json[]; broken: Json[];
 /** What a document links to, what links to it, and its rank as a share of the highest. */
 export type DocumentLinksShape = { rank: number; links_to: string[]; linked_from: string[] };
 
-export type DocumentShape = { id: string; path: string; title?: string; label?: string; type?: string; confidence: number; created_at: string; updated_at: string; accessed_at?: string; access_count?: number; size?: number; passages?: number; confidence_now?: number };
+export type DocumentShape = { id: string; path: string; title?: string; label?: string; type?: string; confidence: number; created_at: string; updated_at: string; accessed_at?: string; access_count?: number; sha256?: string; size?: number; passages?: number; confidence_now?: number };
 
 export type DocumentsShape = { documents: DocumentShape[] };
 

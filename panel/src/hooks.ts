@@ -1,5 +1,4 @@
 /** Hooks that views share: loading with its three states, keys, and what a place allows. */
-import { useComputed, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { asProblem, isAborted, type Problem } from "./client";
 import { moved, session, store } from "./state";
@@ -47,5 +46,3 @@ export function useRested<T>(value: T, ms: number): T {
   }, [value, ms]);
   return rested;
 }
-
-export { useComputed, useSignal };

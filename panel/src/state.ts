@@ -1,6 +1,5 @@
 /** What every view shares: who is logged in, which store is open, how the page looks, what just happened. */
 import { effect, signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import type { Problem } from "./client";
 
 export type Theme = "system" | "light" | "dark";
@@ -15,7 +14,7 @@ export const toReview = signal<number | null>(null);
 export const moved = signal(0); // grows when something changed in the store
 export const theme = signal<Theme>(recall("theme", ["system", "light", "dark"], "system"));
 
-export type Toast = { id: number; text: string; undo?: () => void; bad?: boolean; more?: ComponentChildren };
+export type Toast = { id: number; text: string; undo?: () => void; bad?: boolean };
 export const toasts = signal<Toast[]>([]);
 const TOAST_MS = 8_000;
 let lastToast = 0;

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from panel_server import CHROMIUM, PanelServer, serving
 from recollect.interfaces.http.app import PANEL_FOLDER
 
 _WAIT_MS = 20_000  # how long a busy machine may take; no claim about speed
+expect.set_options(timeout=_WAIT_MS)
 
 
 @pytest.fixture(scope="session")

@@ -61,7 +61,7 @@ def test_a_correction_takes_one_of_four_reasons(page: Page, server: PanelServer)
     page.goto(f"{server.url}/memories/{old}")
     page.get_by_role("button", name="Correct", exact=True).click()
     dialog = page.get_by_role("dialog")
-    assert dialog.get_by_role("radio").count() == 4
+    expect(dialog.get_by_role("radio")).to_have_count(4)
     dialog.get_by_role("textbox", name="Corrected text").fill("The till closes at ten.")
     dialog.get_by_role("button", name="Save correction").click()
     expect(page.locator(".toast")).to_contain_text("Corrected.")
@@ -163,6 +163,7 @@ def test_a_session_tells_what_was_asked(page: Page, server: PanelServer) -> None
 
 def test_a_document_shows_its_place(page: Page, server: PanelServer) -> None:
     page.goto(f"{server.url}/documents")
+    expect(page.locator(".docs-side")).to_contain_text("same text as docs/guide")
     page.get_by_role("link", name=re.compile("Release")).first.click()
     expect(page.locator(".docs-side")).to_contain_text("docs/release.md")
 

@@ -35,6 +35,7 @@ export function Documents() {
       </section>
       <div class="docs-side">{chosen ? <OneDocument document={chosen} /> : <SearchDocuments />}
         {!chosen && <Checked />}
+        {!chosen && <Duplicates documents={data.documents} />}
       </div>
     </div>
   );
@@ -217,6 +218,30 @@ function Checked() {
           {note}
         </p>
       ))}
+    </Card>
+  );
+}
+
+/** Documents with the very same text. */
+function Duplicates({ documents }: { documents: DocumentShape[] }) {
+  const firsts = new Map<string, DocumentShape>();
+  const twins: [DocumentShape, DocumentShape][] = [];
+  for (const one of documents) {
+    const first = one.sha256 === undefined ? undefined : firsts.get(one.sha256);
+    if (first) twins.push([one, first]);
+    else if (one.sha256 !== undefined) firsts.set(one.sha256, one);
+  }
+  if (twins.length === 0) return null;
+  return (
+    <Card title={t("docs.duplicates")} id="docs-duplicates">
+      <ul class="plain-list spaced">
+        {twins.map(([one, first]) => (
+          <li key={one.path}>
+            <a href={withQuery({ path: one.path })}>{one.path}</a>
+            <span class="dim">{t("docs.duplicate_of", { path: first.path })}</span>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }

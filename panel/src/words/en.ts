@@ -336,7 +336,6 @@ export const en = {
   "map.needs": "Needs",
   "map.needed_by": "Needed by",
   "map.see_memories": "Show memories",
-  "map.see_files": "Files in memories",
   "map.reaches": "A change of {target} reaches {n} files and {tests} tests.",
   "map.reaches_nothing": "Nothing depends on it",
   "map.reaches_nothing_about": "No other file was found that uses it.",

@@ -338,7 +338,6 @@ export const fr: Record<Key, string> = {
   "map.needs": "Utilise",
   "map.needed_by": "Utilisé par",
   "map.see_memories": "Voir les souvenirs",
-  "map.see_files": "Fichiers cités",
   "map.reaches": "Un changement de {target} touche {n} fichiers et {tests} tests.",
   "map.reaches_nothing": "Rien n’en dépend",
   "map.reaches_nothing_about": "Aucun autre fichier ne semble l’utiliser.",

@@ -769,6 +769,7 @@ class DocumentShape(TypedDict):
     updated_at: datetime
     accessed_at: NotRequired[datetime]
     access_count: NotRequired[int]
+    sha256: NotRequired[str]
     size: NotRequired[int]
     passages: NotRequired[int]
     confidence_now: NotRequired[float]
