@@ -82,7 +82,9 @@ DOUBTS = (
         Lazy(
             r"\b(?:wonder(?:ing|ed)?|not sure|unsure|uncertain|do ?n'?t know|no idea|debating|undecided|curious"
             r"|can'?t (?:decide|remember)|(?:the )?question is) (?:if|whether|why|when|how)\b"
-            r"|\bshould(?:n'?t| never| not) have (?:\w{2,12}ly )?\w{2,20}(?:ed|en|ne|own|ade|ght|ept|eft|ost|ut)\b"
+            r"|\b(?:should|must|could|can)(?:n'?t| never| not) have (?:\w{2,12}ly )?"
+            r"\w{2,20}(?:ed|en|ne|own|ade|ght|ept|eft|ost"
+            r"|ut)(?: (?:to|the|an?|this|that|these|it|from|in|on|with|into|away|up|our|my|[A-Z]\w{1,20})\b|\W{0,2}$)"
         ),
         0,
         0,
@@ -93,7 +95,7 @@ DOUBTS = (
         Lazy(
             r"\b(?:thinks|believes|claims|claimed|reckons|argues|argued|feels|suspects|complains|jokes|pretends"
             r"|(?:they|people|some|others|folks|many|users|colleagues|guys) (?:\w{2,12} ){0,3}?(?:think|believe|claim"
-            r"|reckon|argue|feel|complain|say))\b" + _LASTS
+            r"|reckon|argue|feel|complain|say|saying|insist))\b" + _LASTS
         ),
         0,
         0,
@@ -108,6 +110,7 @@ DOUBTS = (
             r"|suggests?|suggested|requires|mentioned|answered|replied|responded|printed|warned|states?|stated|reads)\b"
             + _LASTS
             + r"|\baccording to\b|\bas (?:the|per) [^.?!,]{2,40},"
+            r"|\bi(?:'ve)? (?:\w{2,12} )?(?:heard|read|dreamt|dreamed|(?:was|been) told)\b"
         ),
         0,
         0,

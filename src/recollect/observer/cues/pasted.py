@@ -42,8 +42,9 @@ _FORWARDED = Lazy(
 )
 _CHAT = Lazy(
     r"^\s{0,8}\[?(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?: ?[AP]M)?\]?[ \t]{1,4}"
-    r"<?@?[\w.-]{1,30}(?:,? [\w.-]{1,20}){0,2}>?:\s"
-    r"|^\s{0,8}@?[\w.-]{1,30}(?: [\w.-]{1,20}){0,2},?[ \t]{1,4}(?:at )?[\[(]?\d{1,2}:\d\d(?: ?[AP]M)?[\])]?\s{0,4}$"
+    r"(?:<?@?[\w.-]{1,30}(?:,? [\w.-]{1,20}){0,2}>?:|<@?[\w.-]{1,30}>)\s"
+    r"|^\s{0,8}@?[\w.-]{1,30}(?: [\w.-]{1,20}){0,2}"
+    r",?[ \t]{1,4}(?:[–—-] )?(?:(?:today|yesterday) )?(?:at )?[\[(]?\d{1,2}:\d\d(?: ?[AP]M)?[\])]?\s{0,4}$"
 )
 _SUBJECT = (
     r"\b(?!(?:i|we|i've|we've|i'd|already|just|also|have|had|keep|kept|always|ever|never|once|then|without|as|what)\b)"
@@ -72,13 +73,13 @@ _INTRODUCES = Lazy(
     r"|^\W{0,3}(?:(?:please|pls|can you|could you|now|and|also|then|ok)\W{1,3}){0,3}(?:translate|summari[sz]e|rewrite"
     r"|rephrase|reword|paraphrase|proof-?read|spell-?check|shorten|polish|explain|review|analy[sz]e|parse|classify"
     r"|quote|answer|reply|respond|(?:fix|correct|check|improve) the (?:grammar|spelling|typos?|wording|tone))\b"
-    r"|"
-    + _MEANT_FOR_US
-    + r"\b(?:write|use|add|put|insert|append|post|send|commit|print|show|display|got|found|received|here(?:'s| is)|this"
+    r"|" + _MEANT_FOR_US + r"\b(?:write|use|add|put|insert|append|post|send|commit|print|show|set|change|update|display"
+    r"|got|found|received|here(?:'s| is)|this"
     r" is|see|look at|check|read|parse|test|implement|fix|handle|close|with) (?:\w{1,12} ){0,3}?(?:this|the|that"
     r"|following"
     r"|an?|his|her|their) (?:\w{2,16} ){0,2}?" + _TEXT + r"\b"
     r"|\b" + _TEXT + r" (?:from|by) \w"
+    r"|\b(?:i|we) (?:just |also |once )?(?:found|got|read|saw|received|copied|pasted|came across)\b"
     r"|\b(?!(?:here|that|there|it|what|let|who|he|she|how|where|team|repo|project|company|group|org"
     r"|today)')[a-z]{2,20}'s?"
     r" (?:\w{2,16} ){0,2}?(?:list|rules|guidelines|notes|instructions|requirements|conventions|policy|advice"
@@ -92,7 +93,8 @@ _INTRODUCES = Lazy(
 _PRINTED = Lazy(
     r"^\s{0,12}(?:\$ |\+{3} |-{3} |@@ |diff --git|at \S{1,200}[:(]\S{0,200}\d|File \"|Traceback "
     r"|\S{1,80}[@:]\S{0,80}[$%#] |\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:|time=|\[?\d\d:\d\d:\d\d|\[[\w:. -]{2,40}\] "
-    r"|(?:WARN(?:ING)?|INFO|DEBUG|ERROR|FATAL|error|warning|fatal|FAIL|PASS)\b[: \t\[(])",
+    r"|(?:[\w.-]{1,20} )?(?:WARN(?:ING)?|INFO|DEBUG|ERROR|ERR!|FATAL|FAIL(?:ED)?|PASS(?:ED)?)(?!\w)[: \t\[(]"
+    r"|(?:error|warning|fatal)[: \t\[(])",
     flags=0,  # upper case matters
 )
 _REMARK = Lazy(r"^\s{0,40}(?://|/\*|\*/|<!--|-- |;; )")
@@ -113,7 +115,7 @@ _CELLS = Lazy(r"\S\t+\S")
 _QUOTED = Lazy(
     r'"(?=(?:[^\s"]{1,60}\s{1,4}){3})[^"]{15,600}"|“(?=(?:[^\s”]{1,60}\s{1,4}){3})[^”]{15,600}”'
     r"|«(?=(?:[^\s»]{1,60}\s{1,4}){3})[^»]{15,600}»|`(?=(?:[^\s`]{1,60}\s{1,4}){6})[^`]{15,600}`"
-    r"|(?<!\w)'(?=(?:\S{1,60}\s{1,4}){3})(?:[^'\n]|(?<=\w)'(?=\w)){15,600}'(?!\w)"
+    r"|(?:(?<!\w)'|‘)(?=(?:\S{1,60}\s{1,4}){3})(?:[^'\n]|(?<=\w)'(?=\w)){15,600}'(?!\w)"
     r"|<(\w{1,12})[^<>\n]{0,80}>(?=(?:[^\s<]{1,60}\s{1,4}){3})[^<]{15,600}</\1>"
 )
 _OPEN, _CLOSE = "\ue000", "\ue001"  # stand around the number of a quotation that was taken out
@@ -194,7 +196,7 @@ def _pasted_in_blocks(lines: Sequence[str]) -> set[int]:
             continue
         some = [lines[each] for each in block]
         pasted.update(block[_pasted_start(some) :])
-        pasted.update(each for each in block if _CELLS.search(lines[each]) or _REMARK.match(lines[each]))
+        pasted.update(each for each in block if _CELLS.search(lines[each]))
         pasted.update(each for each in block if _INDENTED.match(lines[each]) and _stands_apart(lines, each, pasted))
         block = []
     return pasted
@@ -208,7 +210,7 @@ def _stands_apart(lines: Sequence[str], place: int, pasted: set[int]) -> bool:
 
 def _pasted_start(block: Sequence[str]) -> int:
     """The place in a block of lines from which on it is pasted."""
-    starts = [place for place, line in enumerate(block) if _PRINTED.match(line)]
+    starts = [place for place, line in enumerate(block) if _PRINTED.match(line) or _REMARK.match(line)]
     added, taken = ([place for place, line in enumerate(block) if sign.match(line)] for sign in (_ADDED, _TAKEN))
     if added and (taken or starts):
         starts += [*added, *taken]
