@@ -63,6 +63,43 @@ def test_a_command_that_does_not_exist_is_told_with_what_was_run_instead(memory:
     assert [one.content for one in everything(memory)] == ["`rtk bun` does not exist here: run `bun run lint` instead."]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error", "right"),
+    [
+        ("unity -batchmode -runTests", "Exit code 127\n/bin/bash: line 1: unity: command not found",
+         "./ci/unity.sh -runTests"),
+        ("npm test", "/bin/bash: npm: command not found", "mix test"),
+        ("terraform plan", "zsh: command not found: terraform", "tofu plan"),
+        ("jest --coverage", "Exit code 127", "bun run test:unit"),
+    ],
+    ids=["the same last word", "the same subcommand", "another shell's words", "the same purpose, only an exit code"],
+)  # fmt: skip
+def test_a_missing_program_is_told_with_the_one_that_did_its_work_in_several_sessions(
+    memory: Recollect, learn: Learn, wrong: str, error: str, right: str
+) -> None:
+    for name in ("s1", "s2", "s3"):
+        learn(Session(name).run(wrong, error, error=True).read("README.md").run(right))
+    program = wrong.split()[0]
+    assert [one.content for one in everything(memory)] == [f"`{program}` is not found here: run `{right}` instead."]
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [
+        ["mix assets.build", "mix assets.build", "mix assets.build"],
+        ["which npm", "cat package.json", "git log test"],
+        ["mix test", "pytest tests", "go test ./..."],
+    ],
+    ids=["for something else", "looking around", "another one each time"],
+)
+def test_what_is_merely_run_after_a_missing_program_does_not_replace_it(
+    memory: Recollect, learn: Learn, ran: list[str]
+) -> None:
+    for number, then in enumerate(ran):
+        learn(Session(f"s{number}").run("npm test", "/bin/bash: npm: command not found", error=True).run(then))
+    assert [one for one in everything(memory) if "npm" in one.content] == []
+
+
 def test_a_flag_that_does_not_exist_is_told_with_the_call_that_went_well(memory: Recollect, learn: Learn) -> None:
     for name in ("s1", "s2"):
         learn(misused(name))

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from recollect.core.lazy import Lazy
 from recollect.core.observed import SignalSeen
 from recollect.observer.events import ActionType, ToolCall, ToolResult
 from recollect.observer.file_changes import is_file_name
 from recollect.observer.shell import UNKNOWN, ShellCommand, read_line
+from recollect.observer.tool_calls import command_words
 
 NAME = "command"  # of the signal that a session leaves for each
 PURPOSES = ("test", "lint", "build", "run")
@@ -127,6 +129,28 @@ def name_command(command: ShellCommand) -> NamedCommand | None:
         return None
     written = " ".join(word for word in words if not any(sign in word for sign in "$\n `'\""))[:_LONGEST]
     return NamedCommand(" ".join(core)[:_LONGEST], purpose, "" if folder in (".", UNKNOWN) else folder, written)
+
+
+_NO_PROGRAM = Lazy(r"command not found: ([\w.+-]{2,40})|\b([\w.+-]{2,40}): (?:command )?not found$")
+_NOT_FOUND_CODE = Lazy(r"^exit(?:ed with)? (?:status|code):? 127\W*$")  # the shell's own
+
+
+def find_missing_program(message: str, program: str) -> str:
+    """The program that an error says is not there, when it is the one that was typed."""
+    found = _NO_PROGRAM.search(message)
+    named = next((group for group in found.groups() if group), "") if found else ""
+    return program if named == program or (not named and _NOT_FOUND_CODE.match(message)) else ""
+
+
+def stands_in(line: str, failed: str) -> bool:
+    """Does a command do what another was meant to, whose program is not there? It is for the same purpose, or ends in
+    the same words."""
+    missing, other = command_words(failed), command_words(line)
+    if not missing or len(other) < 2 or other[0] == missing[0] or other[0].rsplit("/", 1)[-1] in _NOT_FOR_THIS:
+        return False
+    if len(missing) > 1 and missing[-1] == other[-1]:
+        return True
+    return not {one.purpose for one in find_commands(failed)}.isdisjoint(one.purpose for one in find_commands(line))
 
 
 def _own_folder(folder: str, words: Sequence[str]) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ from recollect.core.likeness import jaccard
 from recollect.core.observed import CallsSeen, Contribution, ErrorSeen, FileSeen, PairSeen, SequenceSeen, SignalSeen
 from recollect.core.tokens import CHARS_PER_TOKEN
 from recollect.observer import policy
-from recollect.observer.commands import CommandRecorder
+from recollect.observer.commands import CommandRecorder, find_missing_program, stands_in
 from recollect.observer.events import ActionType, Event, ToolCall, ToolResult, UserText
 from recollect.observer.language import fingerprint, is_request
 from recollect.observer.signals.base import make_room
@@ -74,11 +74,12 @@ class _Trouble:
 
 @dataclass(frozen=True, slots=True)
 class _Awaited:
-    """A trouble whose remedy is awaited, and what went well since."""
+    """A trouble whose remedy is awaited, and what went well since; `unrunnable` is a line whose program is missing."""
 
     key: tuple[str, str, str]
     step: int
     command: frozenset[str] = frozenset()
+    unrunnable: str = ""
     actions: tuple[str, ...] = ()
 
 
@@ -218,7 +219,11 @@ class Recorder:
             if path not in trouble.files and len(trouble.files) < _STEPS:
                 trouble.files.append(path)
         make_room(self._waiting, _OPEN)
-        self._waiting[_like(call)] = _Awaited(key, call.step, _command(call))
+        words = command_words(call.subject) if is_shell(call.tool) else ()
+        missing = bool(words) and bool(find_missing_program(seen.line, words[0]))
+        self._waiting[_like(call)] = _Awaited(
+            key, call.step, _command(call), unrunnable=call.subject if missing else ""
+        )
 
     def _went_well(self, call: ToolCall) -> None:
         for like in [like for like, waiting in self._waiting.items() if _remedies(call, like, waiting)]:
@@ -333,11 +338,14 @@ def _command(call: ToolCall) -> frozenset[str]:
 
 
 def _remedies(call: ToolCall, like: tuple[str, str], waiting: _Awaited) -> bool:
-    """The same thing going well; for a command also another that shares half of its words or more."""
+    """The same thing going well; for a command also another that shares half of its words or more, or that stands in
+    for one whose program is missing."""
     if _like(call) == like:
         return True
     words = _command(call) if waiting.command and call.tool == waiting.key[0] else frozenset()
-    return len(words) > 1 and jaccard(words, waiting.command) >= policy.LIKE_COMMAND_OVERLAP
+    if len(words) > 1 and jaccard(words, waiting.command) >= policy.LIKE_COMMAND_OVERLAP:
+        return True
+    return bool(words and waiting.unrunnable) and stands_in(call.subject, waiting.unrunnable)
 
 
 def _commands(done: _Awaited, call: ToolCall) -> tuple[str, ...]:

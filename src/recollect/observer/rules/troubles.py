@@ -16,6 +16,7 @@ from recollect.core.lazy import Lazy
 from recollect.core.observed import Contribution, ErrorSeen
 from recollect.core.plain import is_plain_name
 from recollect.observer import policy
+from recollect.observer.commands import find_missing_program
 from recollect.observer.history import History
 from recollect.observer.hunch import Evidence, Hunch, code, plain_command
 from recollect.observer.recorder import SAME_FILE, THEN
@@ -23,7 +24,6 @@ from recollect.observer.rules.places import is_passing_place
 from recollect.observer.tool_calls import command_name, command_words, is_shell
 
 # What an error says is not there: the name stands in the group.
-_NO_PROGRAM = Lazy(r"command not found: ([\w.+-]{2,40})|\b([\w.+-]{2,40}): (?:command )?not found$")
 _NO_COMMAND = Lazy(
     r"(?:unknown|unrecogni[sz]ed|no such|invalid) (?:sub)?command:? {0,2}['\"`]?([\w.:-]{2,40})"
     r"|script not found:? {0,2}['\"`]?([\w.:-]{2,40})|missing script:? {0,2}['\"`]?([\w.:-]{2,40})"
@@ -63,7 +63,8 @@ def _does_not_exist(words: str, occurrences: Sequence[tuple[str, ErrorSeen]], pa
         if missing := _what_is_missing(words, one.example):
             named.setdefault(missing, []).append((session, one))
     for (sort, name), same in sorted(named.items()):
-        instead = _most_frequent(_ran_instead(one, without=name if sort == "flag" else words) for _, one in same)
+        ran = [_ran_instead(one, without=name if sort == "flag" else words) for _, one in same]
+        instead = _usual_stand_in(ran) if sort == "program" else _most_frequent(iter(ran))
         if not instead:
             continue
         says = {
@@ -96,12 +97,14 @@ def _what_is_missing(words: str, message: str) -> tuple[str, str] | None:
     something that what was typed ran in turn."""
     line = message[:300]
     typed = words.split()
-    for sort, pattern in (("program", _NO_PROGRAM), ("command", _NO_COMMAND), ("flag", _NO_FLAG)):
+    if (program := find_missing_program(line, typed[0])) and is_plain_name(program):
+        return "program", program
+    for sort, pattern in (("command", _NO_COMMAND), ("flag", _NO_FLAG)):
         found = pattern.search(line)
         name = next((group for group in found.groups() if group), "") if found else ""
         if not name or not is_plain_name(name):
             continue
-        if sort == "flag" or name == typed[0] or (sort == "command" and name in typed):
+        if sort == "flag" or name in typed:
             return sort, name
     return None
 
@@ -131,6 +134,19 @@ def _is_edit(action: str) -> bool:
 def _most_frequent(found: Iterator[str]) -> str:
     told = Counter(one for one in found if one)
     return min(told, key=lambda one: (-told[one], len(one), one)) if told else ""
+
+
+def _usual_stand_in(ran: Sequence[str]) -> str:
+    """What was run in most sessions that went on without a missing program, as it is mostly written; only the words
+    that choose what it does where no form prevails. Nothing when sessions went different ways."""
+    found = [one for one in ran if one]
+    name, times = Counter(map(command_name, found)).most_common(1)[0] if found else ("", 0)
+    if times < policy.PUT_RIGHT_SESSIONS or times * 2 <= len(found):
+        return ""
+    same = [one for one in found if command_name(one) == name]
+    form, forms = Counter(same).most_common(1)[0]
+    program = command_words(form)[0]
+    return form if forms * 2 > len(same) else " ".join([program, *name.split()[1:]])
 
 
 # --- files that are elsewhere --------------------------------------------------------------------------------------
