@@ -579,10 +579,10 @@ class Recollect:
         found = self._rooms.injections().latest(session=session, limit=limit)
         if last:
             found = [one for one in found if one.session == found[0].session]
-        known = {one.id: self._find_told(one.id) for one in found}
+        known = {one.id: self._find_told(one.id) for one in found if one.id}
         return [
             one
-            if (memory := known[one.id]) is None
+            if (memory := known.get(one.id)) is None
             else replace(one, content=memory.content, status=str(memory.status))
             for one in found
         ]

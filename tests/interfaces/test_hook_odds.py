@@ -137,6 +137,27 @@ def test_an_edit_of_an_unread_file_is_warned_of_in_one_fenced_item_with_its_evid
     assert len(warned) < 1_000
 
 
+def test_a_warning_by_the_odds_is_shown_to_the_person_and_listed_among_what_was_told(
+    burnt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(burnt, "now").edit("src/other.py", None)
+    *_, answer = [run("claude-code", json.dumps(one).encode(), os.environ) for one in talk.payloads]
+    line = json.loads(answer)["systemMessage"]
+    assert line.startswith("Recollect: warned the agent: Edit of")
+    assert "\n" not in line
+    with recollect.open(burnt) as memory:
+        (listed,) = memory.told(session="now")
+        assert (listed.id, listed.moment, listed.host) == ("", "before", "claude-code")
+        assert "failed in 3 earlier sessions here" in listed.content
+        assert memory.told(last=True)[0] == listed
+    monkeypatch.setenv("RECOLLECT_HOOK_SHOW", "off")
+    *_, quiet = [
+        run("claude-code", json.dumps(one).encode(), os.environ)
+        for one in Talk(burnt, "quiet").edit("src/other.py", None).payloads
+    ]
+    assert "systemMessage" not in json.loads(quiet)
+
+
 def test_an_edit_of_a_file_that_was_read_is_left_in_peace(burnt: Path) -> None:
     assert lived(Talk(burnt, "now").read("src/other.py").edit("src/other.py", None)) == []
 

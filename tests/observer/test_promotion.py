@@ -84,20 +84,22 @@ def test_a_missing_program_is_told_with_the_one_that_did_its_work_in_several_ses
 
 
 @pytest.mark.parametrize(
-    "ran",
+    ("missing", "ran"),
     [
-        ["mix assets.build", "mix assets.build", "mix assets.build"],
-        ["which npm", "cat package.json", "git log test"],
-        ["mix test", "pytest tests", "go test ./..."],
+        ("npm test", ["mix assets.build", "mix assets.build", "mix assets.build"]),
+        ("npm test", ["which npm", "cat package.json", "git log test"]),
+        ("npm test", ["mix test", "pytest tests", "go test ./..."]),
+        ("docker compose up", ["pnpm run dev", "pnpm run dev", "pnpm run dev"]),
     ],
-    ids=["for something else", "looking around", "another one each time"],
+    ids=["for something else", "looking around", "another one each time", "something else is started"],
 )
 def test_what_is_merely_run_after_a_missing_program_does_not_replace_it(
-    memory: Recollect, learn: Learn, ran: list[str]
+    memory: Recollect, learn: Learn, missing: str, ran: list[str]
 ) -> None:
+    program = missing.split()[0]
     for number, then in enumerate(ran):
-        learn(Session(f"s{number}").run("npm test", "/bin/bash: npm: command not found", error=True).run(then))
-    assert [one for one in everything(memory) if "npm" in one.content] == []
+        learn(Session(f"s{number}").run(missing, f"/bin/bash: {program}: command not found", error=True).run(then))
+    assert [one for one in everything(memory) if f"`{program}`" in one.content] == []
 
 
 def test_a_flag_that_does_not_exist_is_told_with_the_call_that_went_well(memory: Recollect, learn: Learn) -> None:

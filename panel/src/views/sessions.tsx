@@ -152,7 +152,8 @@ function moments({ session, told, errors }: SessionStoryShape): Moment[] {
   for (const one of told) {
     const title = t("sessions.told_at", { moment: named("moment", one.moment) });
     const tone = one.status === "active" ? "used" : "";
-    found.push({ at: one.at, icon: "spark", title: `${title} · ${named("status", one.status || "expired")}`, text: one.content, href: `/memories/${encodeURIComponent(one.id)}`, tone });
+    if (!one.id) found.push({ at: one.at, icon: "spark", title, text: one.content, tone }); // a warning tells no memory
+    else found.push({ at: one.at, icon: "spark", title: `${title} · ${named("status", one.status || "expired")}`, text: one.content, href: `/memories/${encodeURIComponent(one.id)}`, tone });
   }
   if (session.ended) found.push({ at: session.ended, icon: "check", title: t("sessions.ended", { outcome: named("outcome", session.outcome || "unknown") }), text: "" });
   return found.sort((a, b) => a.at.localeCompare(b.at));

@@ -143,7 +143,11 @@ class Hook:
         if text or moment is not BEFORE or not event.calls or level == CAUTIOUS:
             return text
         # Nobody confirmed what follows, so careful projects are not told.
-        return render_warning(foresee_failure(event.calls[0], reader, file, now=self._now), nonce=self._nonce())
+        match = foresee_failure(event.calls[0], reader, file, now=self._now)
+        warning = note_warning(match, file, now=self._now)
+        if warning and self._shows:
+            self.notice = self.notice or describe_warning(warning)
+        return render_warning(warning, nonce=self._nonce())
 
     def _tell_personal(self, event: HookEvent, moment: Moment, file: SessionFile) -> str:
         """Nothing of a foreign store, not even how careful it wants to be; what the person taught for themselves."""
@@ -200,6 +204,13 @@ def describe_told(told: Sequence[MemorySummary]) -> str:
     return f"told the agent {number}: {'; '.join(shown)}{more} (see `recollect told`)"
 
 
+def describe_warning(warning: str) -> str:
+    """One line for the person on what the agent was warned of."""
+    from recollect.core.text import excerpt, one_line
+
+    return f"warned the agent: {excerpt(one_line(warning), _SHOWN * _SHOWN_CHARS)} (see `recollect told`)"
+
+
 def screen_event(event: HookEvent) -> tuple[dict[str, Any], str]:
     """What is kept of an event, and the name of its session, without secrets: nothing else is written of it."""
     from json import dumps
@@ -243,15 +254,24 @@ def claim_warning(matches: Iterable[Match], record: ToldRecord, *, now: int) -> 
     return None
 
 
-def render_warning(match: Match | None, *, nonce: str) -> str:
-    """The warning as the agent is given it; nothing when it reads like orders to a model."""
+def note_warning(match: Match | None, record: ToldRecord, *, now: int) -> str:
+    """The words of a warning, noted for the person as told; nothing when they read like orders to a model."""
     if match is None:
         return ""
     from recollect.observer.failure_patterns import format_warning
-    from recollect.privacy.fence import block, item
 
     text = format_warning(match)
-    return "" if reads_like_orders(text) else block([item(1, WARNING_HEAD, text, limit=BEFORE.item_chars)], nonce=nonce)
+    if reads_like_orders(text):
+        return ""
+    record.note_warning(text, BEFORE.name, now)
+    return text
+
+
+def render_warning(warning: str, *, nonce: str) -> str:
+    """The warning as the agent is given it."""
+    from recollect.privacy.fence import block, item
+
+    return block([item(1, WARNING_HEAD, warning, limit=BEFORE.item_chars)], nonce=nonce) if warning else ""
 
 
 def follow(

@@ -50,9 +50,9 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class ToldMemory:
-    """A memory that an agent was told unasked: when, where, and what became of it."""
+    """A memory, or a warning by the odds, that an agent was told unasked: when, where, and what became of it."""
 
-    id: str
+    id: str  # nothing for a warning, which tells no memory
     moment: str
     at: datetime
     session: str
@@ -92,10 +92,27 @@ class InjectionIngest:
         """What agents were told, the latest first; what sessions left in their files is brought in before."""
         if not self.writer.read_only:
             self.ingest(files=self.waiting())
-        return [
+        found = [
             ToldMemory(told.memory, told.moment, told.at, where, host)
             for told, where, host in self.injections.latest(session=session, limit=limit)
         ]
+        return sorted([*found, *self._warnings(session)], key=lambda one: one.at, reverse=True)[:limit]
+
+    def _warnings(self, session: str | None) -> list[ToldMemory]:
+        """The warnings in the files of sessions, which keep them as long as the session can be resumed."""
+        found: list[ToldMemory] = []
+        for file in [] if self.folder is None else session_files(self.folder):
+            try:
+                if session in (None, file.session):
+                    found += [
+                        ToldMemory("", moment, from_ms(at), file.session, file.host, content=text)
+                        for text, moment, at in file.warnings()
+                    ]
+            except OSError:  # another process removed it: then it can no longer be resumed
+                continue
+            finally:
+                file.close()
+        return found
 
     def waiting(self) -> list[SessionFile]:
         """The files that tell of something not yet brought in."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from recollect.agent import stages
 from recollect.agent.context import AgentContext
-from recollect.agent.hook import claim_warning, render_warning
+from recollect.agent.hook import claim_warning, note_warning, render_warning
 from recollect.agent.injection import (
     ARM_META,
     BEFORE,
@@ -402,7 +402,8 @@ class AgentSession:
         if observer is None or self.level == CAUTIOUS or asked == self._warned:
             return ""
         matches = observer.warnings(call, feature_state=self._feature_state)
-        told = render_warning(claim_warning(matches, self._record, now=self._now()), nonce=_nonce())
+        match = claim_warning(matches, self._record, now=self._now())
+        told = render_warning(note_warning(match, self._record, now=self._now()), nonce=_nonce())
         self._warned = asked if told else self._warned
         return told
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
         def seed(self, ids: Iterable[str], at: int) -> None: ...
 
+        def note_warning(self, text: str, moment: str, at: int) -> None: ...
+
         def told(self) -> list[Told]: ...
 
 
@@ -166,6 +168,17 @@ class SessionFile:
             for mark in marks:
                 self.put("feared", mark, 0)
             return True
+
+    def note_warning(self, text: str, moment: str, at: int) -> None:
+        """Keep the words of a warning that tells no memory, for the person."""
+        with self._locked(at):
+            self._append({"warning": text, "moment": moment, "at": at})
+
+    def warnings(self) -> list[Told]:
+        """The warnings that told no memory, in order: their words in place of a memory."""
+        lines = self._lines(_LINES) if self._opened() else ()
+        found = (_parsed(line) for line in lines if line.startswith('{"warning"'))
+        return [(str(one["warning"]), str(one.get("moment")), int(one.get("at") or 0)) for one in found if one]
 
     # --- what the session did -------------------------------------------------------------------------------------
 
@@ -466,6 +479,7 @@ class SessionMemory:
         self._known: set[str] = set()
         self.is_seeded = False
         self._warned: set[str] = set()
+        self.warnings: list[Told] = []
 
     def __contains__(self, id: object) -> bool:
         return id in self._told or id in self._known
@@ -484,6 +498,9 @@ class SessionMemory:
             return False
         self._warned.update((pattern, *marks))
         return True
+
+    def note_warning(self, text: str, moment: str, at: int) -> None:
+        self.warnings.append((text, moment, at))
 
     def told(self) -> list[Told]:
         return list(self._told.values())

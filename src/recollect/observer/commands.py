@@ -150,7 +150,8 @@ def stands_in(line: str, failed: str) -> bool:
         return False
     if len(missing) > 1 and missing[-1] == other[-1]:
         return True
-    return not {one.purpose for one in find_commands(failed)}.isdisjoint(one.purpose for one in find_commands(line))
+    meant, done = ({one.purpose for one in find_commands(each)} for each in (failed, line))
+    return bool((meant & done) - {"run"})  # what is started may be anything
 
 
 def _own_folder(folder: str, words: Sequence[str]) -> tuple[str, list[str]]:

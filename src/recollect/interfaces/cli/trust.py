@@ -60,7 +60,8 @@ def run_told(args: argparse.Namespace, console: Console) -> int:
             console.line(f"{one.host or 'session'} {session}")
         state = "" if one.status in ("active", "") else f" [{one.status}]"
         text = excerpt(one.content, _TOLD_CHARS) or "(not in this store: forgotten, or from your own)"
-        console.line(f"{MARGIN}{one.at.astimezone():%Y-%m-%d %H:%M} {one.moment}{state} {text} [{one.id[-8:]}]")
+        mark = f"[{one.id[-8:]}]" if one.id else "(a warning from earlier sessions)"
+        console.line(f"{MARGIN}{one.at.astimezone():%Y-%m-%d %H:%M} {one.moment}{state} {text} {mark}")
     if told:
         console.note("Wrong? `recollect told --reject ID` removes it for good; `recollect undo` brings it back.")
     return FINE

@@ -129,7 +129,7 @@ def list_hosts(call: Call) -> Json:
 def read_saved(call: Call) -> Json:
     """About how many tokens agents saved by what they were told lately: what it cost to learn it the first time."""
     since = datetime.now(UTC) - timedelta(days=call.query.days)
-    told = [one for one in call.memory.told(limit=_MOST_TOLD) if one.at >= since]
+    told = [one for one in call.memory.told(limit=_MOST_TOLD) if one.id and one.at >= since]
     return {"days": call.query.days, "told": len(told), "tokens": call.memory.review.saved([one.id for one in told])}
 
 
