@@ -142,8 +142,8 @@ def talk(path: Path, *prompts: str) -> Path:
 def test_rules_that_agents_are_told_at_once_are_not_called_untold(sh: Shell, tmp_path: Path) -> None:
     assert sh("observe", str(talk(tmp_path / "t.jsonl", "Fix the till, please.", RULE))) == 0
     assert RULE in sh.out
-    assert [one["status"] for one in sh.json("list")["memories"]] == ["active"]
     assert "Agents are not told" not in sh.out
+    assert [one["status"] for one in sh.json("list")["memories"]] == ["active"]
     assert sh("observe", str(transcript(tmp_path / "u.jsonl", "s1", "s2"))) == 0
     assert "Agents are not told these until you confirm them" in sh.out
 
