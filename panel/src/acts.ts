@@ -33,18 +33,18 @@ export async function attempt(run: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Take back one's own last change, or the last one to a memory. */
-export function undo(memory?: string): Promise<boolean> {
+/** Take back one's own last change, or the last one to a memory, if it is still at this revision. */
+export function undo(memory?: string, revision?: number): Promise<boolean> {
   return attempt(async () => {
-    await call("undo_change", { body: memory === undefined ? {} : { memory } });
+    await call("undo_change", { body: memory === undefined ? {} : { memory }, revision });
     tell(t("did.undo"));
   });
 }
 
 export function act(name: Act, memory: WholeMemory): Promise<boolean> {
   return attempt(async () => {
-    await call(`${name}_memory`, { path: { id: memory.id }, body: {}, revision: memory.revision });
-    tell(t(DONE[name]), { undo: () => void undo(memory.id) });
+    const { revision } = await call(`${name}_memory`, { path: { id: memory.id }, body: {}, revision: memory.revision });
+    tell(t(DONE[name]), { undo: () => void undo(memory.id, revision) });
   });
 }
 
@@ -65,7 +65,7 @@ export function actOnMany(name: BatchAct, ids: string[]): Promise<boolean> {
   });
 }
 
-export function toldDone(name: keyof typeof DONE, memory: string): void {
-  tell(t(DONE[name]), { undo: () => void undo(memory) });
+export function toldDone(name: keyof typeof DONE, memory: string, revision?: number): void {
+  tell(t(DONE[name]), { undo: () => void undo(memory, revision) });
   bump();
 }

@@ -368,13 +368,21 @@ class Recollect:
         act = self.writer.act
         return erase(stores, scope, act, dry_run=dry_run, copies=backups, exports=exports, progress=progress)
 
-    def undo(self, id: str | None = None, *, act: str | None = None, why: str = "", actor: str | None = None) -> Undone:
+    def undo(
+        self,
+        id: str | None = None,
+        *,
+        act: str | None = None,
+        why: str = "",
+        if_revision: int | None = None,
+        actor: str | None = None,
+    ) -> Undone:
         """Take back your own last change in this project, or the last one to `id`, or the last one by `actor`.
 
         `act` names one change by its id in the log: it is taken back, or refused when it was undone already or its
-        memory was changed again since; never another one in its place.
+        memory was changed again since; never another one in its place. `if_revision` refuses when `id` was changed.
         """
-        return self.writer.undo(id, act=act, why=why, actor=actor)
+        return self.writer.undo(id, act=act, why=why, if_revision=if_revision, actor=actor)
 
     def relate(
         self, id: str, relation: str, *, to: str | None = None, file: str | None = None, confidence: float = 1.0

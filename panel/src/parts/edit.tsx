@@ -53,8 +53,8 @@ export function EditDialog({ memory, onClose }: { memory: WholeMemory; onClose: 
   const names = Object.keys(found);
   const save = async () => {
     try {
-      await call("edit_memory", { path: { id: memory.id }, body: found, revision: memory.revision });
-      toldDone("edit", memory.id);
+      const { revision } = await call("edit_memory", { path: { id: memory.id }, body: found, revision: memory.revision });
+      toldDone("edit", memory.id, revision);
       onClose();
     } catch (error) {
       setProblem(asProblem(error));

@@ -15,6 +15,7 @@ from recollect.core.forms import moment, parse_link, with_fields
 from recollect.core.ids import MemoryId
 from recollect.core.log import OLD_REPLICA, Change, Entry
 from recollect.remember.act import ActContext
+from recollect.remember.acts import require_revision
 from recollect.remember.changes import Changes
 from recollect.store.store import Store
 
@@ -29,7 +30,13 @@ class Undone:
 
 
 def undo(
-    store: Store, act: ActContext, *, memory: str | None = None, actor: str | None = None, reverts: str | None = None
+    store: Store,
+    act: ActContext,
+    *,
+    memory: str | None = None,
+    actor: str | None = None,
+    reverts: str | None = None,
+    expected: int | None = None,
 ) -> Undone:
     """Revert the last act of who acts, of `actor`, or the last one that touched `memory`, whoever it was by; or the act
     with the id `reverts`, unless it was undone already or its memories were changed again since."""
@@ -37,6 +44,8 @@ def undo(
         if reverts is not None and store.log.is_undone(reverts):
             raise AlreadyUndone(reverts)
         named = None if memory is None else _named(store, memory)
+        if named is not None and expected is not None:
+            require_revision(store.memories.get(named), expected)
         entries = store.log.last_act(actor=actor or act.actor, subject=named, act=reverts)
         if not entries:
             raise NothingToUndo

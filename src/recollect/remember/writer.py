@@ -431,12 +431,23 @@ class Writer:
             by_store.setdefault(id(store), (store, []))[1].append(found)
         return [gone for store, named in by_store.values() for gone in forget_all(store, named, self.act(why))]
 
-    def undo(self, id: str | None = None, *, act: str | None = None, why: str = "", actor: str | None = None) -> Undone:
+    def undo(
+        self,
+        id: str | None = None,
+        *,
+        act: str | None = None,
+        why: str = "",
+        if_revision: int | None = None,
+        actor: str | None = None,
+    ) -> Undone:
         """Take back one's own last change, that of `actor`, the last one to `id` by whomever, or exactly `act`."""
         from recollect.remember.undo import undo
 
+        if if_revision is not None and id is None:
+            raise InvalidField("if_revision", "name the memory that has this revision")
         if act is None:
-            return undo(self._last_changed(id, actor or self.actor), self.act(why), memory=id, actor=actor)
+            store = self._last_changed(id, actor or self.actor)
+            return undo(store, self.act(why), memory=id, actor=actor, expected=if_revision)
         if id is not None or actor is not None:
             raise InvalidField("act", "an act is named alone, without a memory or an actor")
         found = (one for one in self._stores.all if one.log.last_act(act=act) or one.log.is_undone(act))

@@ -89,6 +89,8 @@ def test_acts_change_what_they_say_and_undo_takes_them_back(served: Served) -> N
     assert served.client.post(f"{path}/pin").json()["pinned"] is True
     assert "pinned" not in served.client.post(f"{path}/unpin").json()
     assert served.client.post(f"{path}/dispute", json={"why": "heard otherwise"}).json()["status"] == "disputed"
+    late = served.client.post("/v1/undo", json={"memory": path.rpartition("/")[2]}, headers={"If-Match": '"1"'})
+    assert (late.status_code, served.client.get(path).json()["status"]) == (412, "disputed")
     undone = served.client.post("/v1/undo", json={})
     assert undone.json()["actions"] == ["dispute"]
     assert served.client.get(path).json()["status"] == "active"

@@ -336,7 +336,8 @@ def _act_on(call: Call, given: str) -> Json:
 
 def undo_change(call: Call) -> Json:
     """Take back your own last change, the last one to a memory, or exactly the one that is named."""
-    return undone_json(call.memory.undo(call.body.memory, act=call.body.act, why=call.body.why))
+    asked: UndoBody = call.body
+    return undone_json(call.memory.undo(asked.memory, act=asked.act, why=asked.why, if_revision=call.revision))
 
 
 def memory_history(call: Call) -> Json:
@@ -398,6 +399,6 @@ ENDPOINTS = (
              if_match="optional"),
     Endpoint("GET", "/memories/{id}/history", memory_history, READ, shapes.HistoryShape, _TAG, query=HistoryParams),
     Endpoint("GET", "/memories/{id}/why", memory_account, READ, shapes.AccountShape, _TAG),
-    Endpoint("POST", "/undo", undo_change, WRITE, shapes.UndoneShape, _TAG, body=UndoBody),
+    Endpoint("POST", "/undo", undo_change, WRITE, shapes.UndoneShape, _TAG, body=UndoBody, if_match="optional"),
     Endpoint("GET", "/changes", list_changes, READ, shapes.HistoryShape, _TAG, query=HistoryParams),
 )  # fmt: skip
