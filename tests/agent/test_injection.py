@@ -54,7 +54,9 @@ def known(text: str = "The queue drops messages above 4 MB.", **fields: object) 
     ("level", "confidence", "source", "spoken"),
     [
         ("cautious", 0.80, "user_taught", True),
-        ("cautious", 0.79, "user_taught", False),
+        ("cautious", 0.79, "user_taught", True),
+        ("cautious", 0.64, "user_taught", False),
+        ("cautious", 0.79, "observer_inferred", False),
         ("cautious", 0.95, "agent_explicit", False),
         ("standard", 0.66, "observer_inferred", True),
         ("standard", 0.64, "observer_inferred", False),

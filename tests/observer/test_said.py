@@ -442,3 +442,10 @@ def test_words_that_a_tool_printed_are_not_the_persons_who_pastes_them(learn: Le
         Source.OBSERVER_INFERRED, Status.CANDIDATE, False,
     )  # fmt: skip
     assert (own.source, own.status) == (Source.USER_TAUGHT, Status.ACTIVE)
+
+
+def test_a_rule_a_person_said_is_told_in_the_next_session_at_the_first_level(memory: Recollect, learn: Learn) -> None:
+    (kept,) = learn(Session("s1").user("From now on run `cargo fmt` before every commit in this repo.")).added
+    assert memory.trust().level == "cautious"
+    told = memory.agent("s2", arm="full").first_message("format and commit the change with cargo fmt")
+    assert kept.memory.content in told

@@ -96,6 +96,7 @@ BEFORE = Moment("before", budget=0.05, limit=1, max_chars=700, item_chars=500, i
 
 # --- what may be told -------------------------------------------------------------------------------------------------
 
+CONFIRMED_CONFIDENCE = 0.65  # from which what a person said or confirmed is told at every level: it fades from .8 or 1
 INTERRUPTING_CONFIDENCE = 0.65  # below which nothing interrupts an agent, at any level of trust
 UNCONFIRMED_TIMES = 2  # that something was seen or used before it is told unconfirmed
 FIRST_STEP = 5  # before it an agent is still taking in what it was given
@@ -124,7 +125,7 @@ def find_objection(memory: MemorySummary, moment: Moment, *, level: str, given: 
         return "came from outside and nobody confirmed it"
     if not confirmed and (objection := find_foreign_words(memory)):
         return objection
-    threshold = THRESHOLDS[level]
+    threshold = min(THRESHOLDS[level], CONFIRMED_CONFIDENCE) if confirmed else THRESHOLDS[level]
     if memory.confidence < (max(INTERRUPTING_CONFIDENCE, threshold) if moment.interrupts else threshold):
         return "not sure enough"
     if not confirmed and memory.status != "active":

@@ -89,8 +89,8 @@ def run_trust(args: argparse.Namespace, console: Console) -> int:
         console.value({"level": trust.level, "threshold": trust.threshold, "offered": trust.offered, "record": counts})
         return FINE
     console.line(
-        f"{trust.level}: agents are told unasked what is at least {trust.threshold:.2f} sure"
-        f"{_describe_level(trust.level)}."
+        f"{trust.level}: agents are told unasked what you said or confirmed, and what two sessions showed if it is at "
+        f"least {trust.threshold:.2f} sure."
     )
     console.line(
         f"Since it was chosen: {counted(seen.sessions, 'session')}, {seen.confirmed} of {seen.reviewed} reviewed"
@@ -160,7 +160,3 @@ def _agrees() -> bool:
 
 def _join(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items())
-
-
-def _describe_level(level: str) -> str:
-    return ", and confirmed or taught by a person" if level == LEVELS[0] else ""
