@@ -193,3 +193,30 @@ def test_ignore_rules_are_linear_whatever_they_say(rule: str) -> None:
     for path in ("a" * 4_000, "a/" * 2_000 + "a", "a/" * 100 + "a" * 200, "/".join("ab" * 60 for _ in range(30))):
         rules.ignored(path)
     assert time.process_time() - start < RULE_TIMES * _plain_seconds()
+
+
+def test_no_pattern_repeats_a_group_possessively_which_old_pythons_match_wrongly() -> None:
+    """Before Python 3.11.5 `(?:ab?c)++` takes what its last, failed round had read. `(?>(?:ab?c)+)` means the same and
+    is right everywhere; a possessive repeat of one character is right too."""
+    parse = re._parser.parse  # type: ignore[attr-defined]
+    assert [name for name, one in patterns() if _repeats_a_group(parse(one.pattern, one.flags))] == []
+
+
+def _repeats_a_group(parsed: Any) -> bool:
+    for op, argument in parsed:
+        if str(op) == "POSSESSIVE_REPEAT" and [str(inner[0]) for inner in argument[2]] not in (
+            [["IN"], ["LITERAL"], ["NOT_LITERAL"], ["ANY"]]
+        ):
+            return True
+        if any(_repeats_a_group(inner) for inner in _inside(argument)):
+            return True
+    return False
+
+
+def _inside(argument: Any) -> list[Any]:
+    """The patterns inside an argument of a parsed pattern."""
+    if isinstance(argument, re._parser.SubPattern):  # type: ignore[attr-defined]
+        return [argument]
+    if isinstance(argument, list | tuple):
+        return [inner for part in argument for inner in _inside(part)]
+    return []

@@ -449,3 +449,27 @@ def test_a_rule_a_person_said_is_told_in_the_next_session_at_the_first_level(mem
     assert memory.trust().level == "cautious"
     told = memory.agent("s2", arm="full").first_message("format and commit the change with cargo fmt")
     assert kept.memory.content in told
+
+
+@pytest.mark.parametrize("marked", [{"agent_id": "sub"}, {"isMeta": True}])
+def test_a_prompt_that_a_host_marks_as_an_agents_or_its_own_is_no_persons_word(
+    learn: Learn, marked: dict[str, object]
+) -> None:
+    payload = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s1",
+        "cwd": "/p",
+        "prompt": "never edit vendored code",
+    }
+    session = Session("s1")
+    session.events += read_hook(
+        [json.dumps({"v": 1, "host": "claude-code", "at": 1.0, "payload": {**payload, **marked}})], tally=ReadingTally()
+    )
+    assert learn(session).added == ()
+
+
+def test_a_notification_in_a_transcript_is_no_persons_word(memory: Recollect, tmp_path: Path) -> None:
+    line = {"type": "user", "uuid": "u1", "sessionId": "s1", "cwd": "/p", "origin": {"kind": "task-notification"},
+            "message": {"role": "user", "content": "never edit vendored code"}}  # fmt: skip
+    (tmp_path / "t.jsonl").write_text(json.dumps(line) + "\n")
+    assert [learned.added for learned in memory.observer.replay([tmp_path / "t.jsonl"]).learned] in ([], [()])

@@ -145,7 +145,7 @@ def _rule(line: str) -> tuple[bool, str] | None:
     body = _path(segments)
     if body is None:
         return None
-    prefix = "" if anchored else r"(?:[^/]+/(?=[^/]))*+"  # up to the last name, in one go
+    prefix = "" if anchored else r"(?>(?:[^/]+/(?=[^/]))*)"  # up to the last name, in one go
     return sense, f"{prefix}{body}{'/' if only_folders else '/?'}\\Z"
 
 

@@ -382,13 +382,13 @@ _ASKS_FOR_BOTH = (
     r"|getconnection|simple_bind_s|usernametoken)"
 )
 _DEFINED = r"(?i)define\(\s{0,3}[\"']\w*$"
-_METAVARIABLE = r"[A-Z][A-Z_-]*+|[a-z]++(?:_[a-z]++)++"
+_METAVARIABLE = r"[A-Z][A-Z_-]*+|[a-z]++(?>(?:_[a-z]++)+)"
 _FILE_OR_PATH = r"^\.{0,2}/|^~|://|\.(?:key|pem|txt|json|ya?ml|env|crt|cer|p12|pfx|jks|py|js|ts|go|md)$|^[A-Za-z]:\\"
 _OPTION_HEAD = r"(?:^|[\s\"'`(\[,])-{1,2}[\w.-]*$"
 _KEY_OPTION = r"(?i)(?:api|access|secret|account|auth|private|encryption|license)-?$"
 _FURTHER_OPTION = r"(?:^|\s)-{1,2}\w"
 _STATEMENT = r"(?i)\b(?:create|alter|set|grant|encrypted)\b"
-_KEY_HEAD = r"[ \t]*+(?:[\w-]++\.)*+"
+_KEY_HEAD = r"[ \t]*+(?>(?:[\w-]++\.)*)"
 _SAID_OUT = r"(?i)\b(?:is|was|ist|es|est|är|er|jest|to|as|это)\b[\s:]{0,4}[\"'`“«(]?$|[:是为は][ \t]*+[\"'`“«(]?$"
 _SAID_FIRMLY = r"(?::|\bis)[ \t]*+[\"'`]?$"
 _SEVERAL_WORDS = r"[a-z]{3,}(?:-[a-z]{3,}){2,}"
@@ -462,7 +462,7 @@ _LINE_END = r"[ \t]*+(?:$|[\r\n]|\\n|#|;[ \t]*+(?:\n|$)|;\w[\w ]{1,30}+=|[;\"'])
 _SETTING_HEAD = r"[ \t]*+(?:[-*>#;]++[ \t]*+|//[ \t]*+|(?:export|setx?|ENV|ARG)[ \t]++)?[\w .\[\]-]{0,60}+"
 _CONNECTION = (
     r"(?i)(?:server|data source|host|user id|uid|database|endpoint|driver|accountname)\s{0,2}=[^;\n]{1,120}+;"
-    r"(?:[^;\n]{1,120}+;)*+\s{0,2}$"
+    r"(?>(?:[^;\n]{1,120}+;)*)\s{0,2}$"
 )
 _INNER_SIGN = r"[A-Za-z0-9][!@#$%^&*+?=~][A-Za-z0-9!@#$%^&*+?=~]*$"
 _REFERENCE = (
@@ -517,8 +517,8 @@ def _is_type_name(value: str) -> bool:
 _CAPITALISED = r"[A-Z][a-z]{2,}"
 _CALL_OR_KEY = r"[(\[{]|:(?:\s|$)|[ \t]{0,2}=[\s>]"
 _BETWEEN_QUOTES = r"[+),;][\w+ ),;.:]*+[();={}]|\.\w++\("  # the string ended here, and what follows is the program
-_TYPE_NAME = r"(?:[A-Z]{1,3}\d?[a-z]{2,}\d?){1,2}(?:[A-Z]{1,3}\d?[a-z]{2,}\d?)++[A-Z]?"
-_CODE_PATH = r"[A-Za-z_]\w{0,63}+(?:(?:\.|->|::)[A-Za-z_]\w{0,63}+){1,9}+[!?]?"
+_TYPE_NAME = r"(?:[A-Z]{1,3}\d?[a-z]{2,}\d?){1,2}(?>(?:[A-Z]{1,3}\d?[a-z]{2,}\d?)+)[A-Z]?"
+_CODE_PATH = r"[A-Za-z_]\w{0,63}+(?>(?:(?:\.|->|::)[A-Za-z_]\w{0,63}+){1,9})[!?]?"
 
 
 def looks_random(value: str, letters_per_part: float, entropy: float) -> bool:

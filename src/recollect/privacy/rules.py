@@ -12,25 +12,25 @@ from recollect.privacy.tokens import TOKENS
 OPTIONS = (AN_OPTION,)
 # fmt: off
 # Between a marker and the next five dashes lies the key; without an end marker, as many long base64 lines as follow.
-_KEY_BREAK = r"""(?:\\[nrt]|["']\s?\+|[\s"',>|#*]){0,16}+"""
+_KEY_BREAK = r"""(?>(?:\\[nrt]|["']\s?\+|[\s"',>|#*]){0,16})"""
 _KEY_LINES = (
-    rf"(?:{_KEY_BREAK}[A-Za-z0-9+/=]{{20,}}+)++"
+    rf"(?>(?:{_KEY_BREAK}[A-Za-z0-9+/=]{{20,}}+)+)"
     r"(?:(?:\\n|\n)\s{0,8}+[A-Za-z0-9+/=]{1,19}+(?=[\s\\\"'-]|$))?"
 )
-_KEY_HEADERS = r"(?:(?:\s|\\[nr])*+[A-Za-z-]{3,24}+:[^\n\\]{0,120}+){0,6}+"
-_HEADER = r"""(?i:authorization)(?:\\?["'`\])]|\s){0,4}+[:=,][\s"'`\\]{0,5}+"""
+_KEY_HEADERS = r"(?>(?:(?>(?:\s|\\[nr])*)[A-Za-z-]{3,24}+:[^\n\\]{0,120}+){0,6})"
+_HEADER = r"""(?i:authorization)(?>(?:\\?["'`\])]|\s){0,4})[:=,][\s"'`\\]{0,5}+"""
 
 _STRUCTURES = (
     Rule("private-key", ("-----begin",),
-         r"(?i:-----BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)?-----)(?:(?:[^-]++|-(?!----))*+"
+         r"(?i:-----BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)?-----)(?:(?>(?:[^-]++|-(?!----))*)"
          r"(?:(?i:-----END[ A-Z0-9_-]{0,60}?KEY(?: BLOCK)?-----)|(?:(?<=KEY)|(?<=BLOCK))-----)"
          rf"|{_KEY_HEADERS}{_KEY_LINES})", "block", everywhere=True, gate=("-",)),
     Rule("private-key", ("key",),
-         r"(?i:key-file-\d:)(?:(?!Private-Lines)[^\n]{0,100}+\n){1,64}+Private-Lines: \d{1,4}+"
+         r"(?i:key-file-\d:)(?>(?:(?!Private-Lines)[^\n]{0,100}+\n){1,64})Private-Lines: \d{1,4}+"
          rf"({_KEY_LINES})", "block", everywhere=True, gate=(A_DIGIT,)),
     Rule("jwt", ("ey",),
          r"(?:(?<![A-Za-z0-9_\\-])|(?<=\\[nrt]))ey[A-Za-z0-9_-]{10,}+\.ey[A-Za-z0-9_/-]{10,}+"
-         r"(?:\.[A-Za-z0-9_/-]*+){0,3}+={0,2}", shown=3),
+         r"(?>(?:\.[A-Za-z0-9_/-]*+){0,3})={0,2}", shown=3),
     Rule("jwt", ("zxlk",), r"(?<![A-Za-z0-9+/_-])ZXlK[A-Za-z0-9+/\\_-]{40,}+={0,2}", shown=4),
     Rule("password-hash", ("$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2"),
          r"\$(?:2[aby]\$\d\d|[1567y]|apr1|argon2(?:id|i|d))\$[A-Za-z0-9./=,+$-]{22,}+"),
@@ -41,11 +41,11 @@ _STRUCTURES = (
     Rule("url-token", ("://",), r"://([A-Za-z0-9_-]{20,256}+)@(?![\w.-]{0,80}sentry)", "random", RANDOM_ENTROPY,
          everywhere=True, gate=(":",)),
     Rule("kubernetes-secret", ("data:",),
-         r"""(?<![\w])data:((?:\s{1,9}+[\w.-]{1,80}+:[ \t]{0,4}+["']?[A-Za-z0-9+/]{4,}+={0,3}["']?)++)"""
+         r"""(?<![\w])data:((?>(?:\s{1,9}+[\w.-]{1,80}+:[ \t]{0,4}+["']?[A-Za-z0-9+/]{4,}+={0,3}["']?)+))"""
          r"""(?=[\s\S]{0,600}?\nkind:[ \t]{0,3}["']?Secret\b)""", everywhere=True, gate=(":",)),
     Rule("kubernetes-secret", ("secret",),
          r"""(?:(?<=kind: )|(?<=kind: ["']))(?i:secret)\b[\s\S]{0,400}?\bdata:"""
-         r"""((?:\s{1,9}+[\w.-]{1,80}+:[ \t]{0,4}+["']?[A-Za-z0-9+/]{8,}+={0,3}["']?)++)""",
+         r"""((?>(?:\s{1,9}+[\w.-]{1,80}+:[ \t]{0,4}+["']?[A-Za-z0-9+/]{8,}+={0,3}["']?)+))""",
          everywhere=True, gate=("data:",)),
     Rule("curl-password", ("curl",),
          r"""(?i:curl)\b[^\n]{0,200}?[ \t](?:-u|--user)[ \t=]{0,4}["']?[^\s:"']{0,64}+:["']?([^\s"']{3,128}+)""",
@@ -61,13 +61,16 @@ _STRUCTURES = (
 )
 
 # How a name leads to its value: what closes the name, what joins the two, what opens the value.
-_NAME_END = r"""(?:\\?["'`\])]|\s){0,12}+"""
+_NAME_END = r"""(?>(?:\\?["'`\])]|\s){0,12})"""
 _JOIN = (
     r"(?::\s{0,2}(?:str|[sS]tring|&str)\s{0,2}=|:{1,3}=|=>|->|\|\||[?+]?={1,3}|[:>,：＝]"
     r"|value\s{0,2}[:=]|</key>\s{0,9}<string>)"
 )
-_VALUE_START = r"""(?:[\s=]|["'`](?=[\s"'`=])|[rbfuRBFUN@]{1,2}(?=\\?["'])|(?i:bearer\s)|(?i:basic\s)){0,12}+"""
-_QUOTED = r"""(?:\\?"((?:[^"\\\n]++|\\[^"\n])++)|\\?'((?:[^'\\\n]++|\\[^'\n])++)|\\?`((?:[^`\\\n]++|\\[^`\n])++))"""
+_VALUE_START = r"""(?>(?:[\s=]|["'`](?=[\s"'`=])|[rbfuRBFUN@]{1,2}(?=\\?["'])|(?i:bearer\s)|(?i:basic\s)){0,12})"""
+_QUOTED = (
+    r"""(?:\\?"((?>(?:[^"\\\n]++|\\[^"\n])+))|\\?'((?>(?:[^'\\\n]++|\\[^'\n])+))"""
+    r"""|\\?`((?>(?:[^`\\\n]++|\\[^`\n])+)))"""
+)
 _BARE = r"((?:base64:)?[A-Za-z0-9_+/.~%!@#$^*?|-]{4,512}+(?::[A-Za-z0-9_-]{8,}+)?={0,3})"
 _LEADS_TO = f"{_NAME_END}{_JOIN}{_VALUE_START}(?:{_QUOTED}|{_BARE})"
 

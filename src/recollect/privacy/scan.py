@@ -225,7 +225,7 @@ _UNSEEN = (
     r"\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     r"\U000e0000-\U000e0fff])"
 )
-_HIDING = rf"[!-~]{_UNSEEN}++[!-~]"
+_HIDING = rf"[!-~](?>{_UNSEEN}+)[!-~]"
 _SINGLETONS = {0x212A: "K", 0x037E: ";", 0x1FEF: "`"}  # what NFC turns into ASCII
 
 
@@ -313,7 +313,7 @@ def _names() -> frozenset[str]:
     return frozenset((BARE, *(rule.name for rule in RULES)))
 
 
-_SHORT_WORDS = rf"(?:[^\s\0]{{0,{RUN_LEAST - 1}}}+[\s\0]++)*+"
+_SHORT_WORDS = rf"(?>(?:[^\s\0]{{0,{RUN_LEAST - 1}}}+[\s\0]++)*)"
 _RUN = r"[^\s\0]*+"
 # Letters and digits in turn: without such a stretch in a run, no service key is there.
 _MIXED = r"(?<![a-z0-9])(?:[a-z]{1,12}+\d|\d{1,12}+[a-z])[a-z0-9]{5}"
@@ -404,7 +404,7 @@ def _match_at(rule: Rule, view: str, at: int) -> re.Match[str] | None:
     return None
 
 
-_REST = r"(?!@)(?:(?!&[\w.-]{1,40}=)[^\s\"'`<>,;)\]}\\\0])*+"
+_REST = r"(?!@)(?>(?:(?!&[\w.-]{1,40}=)[^\s\"'`<>,;)\]}\\\0])*)"
 
 
 def _to_its_end(rule: Rule, view: str, end: int) -> int:

@@ -145,7 +145,7 @@ _TOOLS = (
     token("vault-token", "hvs.", "hvb.", "hvr.", least=24, body=URLSAFE),
     Rule("vault-token", ("s.",), rf"(?<![\w.])s\.[A-Za-z0-9]{{24}}{STOP}", "service", RANDOM_ENTROPY),
     token("onepassword-token", "ops_eyJ", least=100, body=BASE64),
-    shaped("onepassword-key", ("a3-",), rf"{EDGE}A3-[A-Z0-9]{{6}}(?:-[A-Z0-9]{{5,11}}){{4,5}}+", shown=3),
+    shaped("onepassword-key", ("a3-",), rf"{EDGE}A3-[A-Z0-9]{{6}}(?>(?:-[A-Z0-9]{{5,11}}){{4,5}})", shown=3),
     token("age-key", "AGE-SECRET-KEY-1", least=50),
     token("postman-key", "PMAK-", "PMAT-", least=24, body=URLSAFE),
     token("linear-key", "lin_api_", "lin_oauth_", "lin_wh_", least=32),

@@ -13,7 +13,7 @@ from recollect.code.resolve.tree import Target, Tree, folder_of, join_path
 
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-_COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.S)
+_COMMENTS = re.compile(r'("(?>(?:[^"\\]|\\.)*)(?:"|\Z|\\\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.S)
 _COMMAS = re.compile(r",(\s*[}\]])")
 _CONDITIONS = ("source", "types", "import", "module", "default", "require", "node", "browser", "development")
 _DEEPEST = 8  # levels of conditions in an exports map, and of tsconfig files that extend one another

@@ -89,7 +89,7 @@ def start(words: Sequence[str], key: str) -> ServerNote:
     output = open_in_own_folder(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "recollect", *words],
+            [sys.executable, "-P", "-m", "recollect", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=output,

@@ -19,6 +19,7 @@ from recollect.observer.readers.base import (
 
 _SILENT = frozenset({"progress", "file-history-snapshot", "summary", "queue-operation", "system", "custom-title"})
 
+_PEOPLE = frozenset({"", "user", "human", "cli"})  # kinds of origin that a person stands behind
 _HOSTS_WORDS = ("isMeta", "isCompactSummary")  # marks of what the host itself puts in a person's place
 
 
@@ -55,7 +56,8 @@ def read_claude_code(lines: Iterable[str], *, tally: ReadingTally, root: str | N
 def _user(line: Json, maker: EventMaker) -> Iterator[Event]:
     at, key = seconds(line.get("timestamp")), word(line.get("uuid"))
     content = table(line.get("message")).get("content")
-    is_said = not any(line.get(mark) for mark in _HOSTS_WORDS)
+    told_by = word(table(line.get("origin")).get("kind"))  # a notification that stands in a person's place says so
+    is_said = not any(line.get(mark) for mark in _HOSTS_WORDS) and told_by in _PEOPLE
     if isinstance(content, str):
         if is_said:
             yield from maker.user(key, content, at=at, agent=_agent(line))

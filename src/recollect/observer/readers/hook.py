@@ -103,9 +103,10 @@ def _one(event: str, payload: Json, one: _Session, at: float | None, disk: str) 
         yield from _tool(event, payload, one, at, agent, disk if disk in _DISK else "")
     elif event in _ALSO and not one.calls_told:
         yield from _also(event, payload, one, at)
-    elif event in _ASKED and word(payload.get("source")) in _PEOPLE:
+    elif event in _ASKED and word(payload.get("source")) in _PEOPLE and not payload.get("isMeta"):
         hearsay = _TOLD_BY_TOOL if payload.get(BY_TOOL) else ""
-        yield from one.maker.user(word(payload.get("prompt_id")), _read_prompt(payload), at=at, hearsay=hearsay)
+        key, said = word(payload.get("prompt_id")), _read_prompt(payload)
+        yield from one.maker.user(key, said, at=at, agent=agent, hearsay=hearsay)
     elif event in _SAID:
         yield from one.maker.reasoning("", prose(payload.get(_SAID[event])), at=at, agent=agent)
     elif event in _STEPPED:
