@@ -533,7 +533,7 @@ def test_what_is_adopted_is_what_was_shown(
     store = root / ".recollect" / "memory.db"
     slow = _Slow((lambda: _change(way, store, other), "y\n"), (lambda: None, answer))
     monkeypatch.setattr("sys.stdin", slow)
-    monkeypatch.setattr("recollect.interfaces.cli.observe.require_person", lambda *_: None)
+    monkeypatch.setattr("recollect.interfaces.cli.trust.require_person", lambda *_: None)
     code = main(["trust", "adopt", "--store", str(store)])
     told = capsys.readouterr().out
     foreign = _is_foreign(root)

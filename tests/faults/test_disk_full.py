@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import random
 import shutil
@@ -157,7 +158,11 @@ def _fill(filler: Path, *, leave: int) -> None:
     room = disk.f_bavail * disk.f_frsize - leave
     if room > 0:
         with filler.open("ab") as file:
-            os.posix_fallocate(file.fileno(), 0, filler.stat().st_size + room)
+            try:
+                os.posix_fallocate(file.fileno(), 0, filler.stat().st_size + room)
+            except OSError as trouble:  # others write meanwhile: what they took is no longer there to take
+                if trouble.errno != errno.ENOSPC:
+                    raise
 
 
 def _remember_until_full(memory: Recollect, rng: random.Random) -> State:

@@ -1,4 +1,5 @@
-"""One server and one browser for all tests of a worker; a fresh page for each."""
+"""One server and one browser for the panel's tests of a worker, closed after them: a running browser holds the thread's
+event loop. A fresh page for each."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _WAIT_MS = 20_000  # how long a busy machine may take; no claim about speed
 expect.set_options(timeout=_WAIT_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium; scripts/setup.sh installs it where it can")
@@ -27,7 +28,7 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PanelServer]:
     folder: Path = tmp_path_factory.mktemp("panel")
     with serving(folder) as found:
