@@ -24,7 +24,8 @@ demo: setup
 
 test: setup lint
 	$(BIN)/python scripts/build_panel.py --if-possible
-	$(BIN)/python -m pytest -n auto --ignore tests/embed
+	$(BIN)/python -m pytest -n auto --ignore tests/embed --ignore tests/panel
+	$(BIN)/python -m pytest -n auto tests/panel  # on their own: a browser holds its thread's event loop
 	RECOLLECT_MODELS=$(VENV)/share/models $(BIN)/python -m pytest -n auto tests/embed
 
 lint: setup
