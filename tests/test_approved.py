@@ -18,7 +18,8 @@ from conftest import HandClock
 from observer_session import Session
 from recollect import Filter, Status
 from recollect.app import Recollect
-from recollect.interfaces.payloads import briefing_json, impact_json, map_json, memory_json
+from recollect.interfaces.payloads.memories import briefing_json, memory_json
+from recollect.interfaces.payloads.rooms import impact_json, map_json
 
 _TOLD: list[tuple[str, dict[str, Any]]] = [
     ("Deploys run `make ship` from main, never from a branch.", {"kind": "gotcha", "files": ["Makefile"]}),

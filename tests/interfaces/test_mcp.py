@@ -24,7 +24,7 @@ from recollect.interfaces.http.access import AccessFile
 from recollect.interfaces.mcp import PROFILES
 from recollect.interfaces.mcp.handle import MemoryHandle, tool_result
 from recollect.interfaces.mcp.server import build, instructions
-from recollect.interfaces.payloads import memory_json
+from recollect.interfaces.payloads.memories import memory_json
 
 SOURCE = Path(__file__).parents[2] / "src"
 EIGHT = ["search", "context", "add", "get", "update", "forget", "feedback", "status"]

@@ -15,7 +15,7 @@ from conftest import HandClock
 from observer_session import Session
 from recollect import Filter, Status
 from recollect.app import Recollect
-from recollect.interfaces.payloads import memory_json
+from recollect.interfaces.payloads.memories import memory_json
 from recollect.observer.events import Outcome, SessionComplete, ToolCall
 from recollect.observer.watcher import SessionWatcher
 

@@ -17,7 +17,8 @@ from recollect.core.observed import Contribution, SessionSeen
 from recollect.core.query import ANY_USER
 from recollect.core.review import GROUPINGS, ReviewItem, ReviewQuestion
 from recollect.core.scope import OPEN, Source
-from recollect.interfaces.payloads import review_evidence_json, review_page_json, status_json
+from recollect.interfaces.payloads.review import review_evidence_json, review_page_json
+from recollect.interfaces.payloads.store import status_json
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

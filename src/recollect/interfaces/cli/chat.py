@@ -12,7 +12,8 @@ from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import SHOWN, Status
 from recollect.core.text import excerpt, printable
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, exit_code, given_text, open_from
-from recollect.interfaces.payloads import known_entity_json, memory_json, turn_json
+from recollect.interfaces.payloads.memories import memory_json
+from recollect.interfaces.payloads.people import known_entity_json, turn_json
 
 if TYPE_CHECKING:
     from recollect.agent.chat import Chat

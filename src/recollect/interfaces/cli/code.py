@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.app import Recollect
 from recollect.interfaces.cli.console import FINE, Console, open_from
-from recollect.interfaces.payloads import code_hit_json, impact_json, map_json
+from recollect.interfaces.payloads.rooms import code_hit_json, impact_json, map_json
 
 if TYPE_CHECKING:
     from recollect.code.index import Indexed

@@ -80,7 +80,7 @@ class Console:
 
     def error(self, error: RecollectError) -> None:
         if self.json:
-            from recollect.interfaces.payloads import error_json
+            from recollect.interfaces.payloads.base import error_json
 
             self.value(error_json(error))
         self.note(f"recollect: {error}")

@@ -102,7 +102,7 @@ def _index(memory: Recollect, args: argparse.Namespace, console: Console) -> int
 
 
 def _search(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.payloads import matches_json
+    from recollect.interfaces.payloads.rooms import matches_json
 
     found = memory.docs.search(
         given_text(args.text, "question"),
@@ -135,7 +135,7 @@ def _search(memory: Recollect, args: argparse.Namespace, console: Console) -> in
 
 
 def _related(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.payloads import document_json
+    from recollect.interfaces.payloads.rooms import document_json
 
     related = memory.docs.related(args.path, limit=args.limit)
     if console.json:
@@ -154,7 +154,7 @@ def _related(memory: Recollect, args: argparse.Namespace, console: Console) -> i
 
 
 def _list(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
-    from recollect.interfaces.payloads import document_json
+    from recollect.interfaces.payloads.rooms import document_json
 
     documents = memory.docs.list(label=args.label, type=args.type)
     if console.json:
@@ -204,7 +204,7 @@ def _gc(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
 def _check(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     checked = memory.docs.check(args.change, between=args.between, detector=args.detector)
     if console.json:
-        from recollect.interfaces.payloads import checked_json
+        from recollect.interfaces.payloads.rooms import checked_json
 
         console.value(checked_json(checked))
     else:

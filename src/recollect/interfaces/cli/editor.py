@@ -19,7 +19,7 @@ from recollect.core.errors import InvalidField, RecollectError
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from, require_person
-from recollect.interfaces.payloads import memory_json
+from recollect.interfaces.payloads.memories import memory_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect

@@ -20,7 +20,7 @@ from recollect.interfaces.cli.console import (
     open_from,
     require_person,
 )
-from recollect.interfaces.payloads import erasure_json, subject_json
+from recollect.interfaces.payloads.store import erasure_json, subject_json
 
 if TYPE_CHECKING:
     from recollect.remember.subject import Subject

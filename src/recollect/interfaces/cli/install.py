@@ -13,7 +13,7 @@ from recollect.embed.packs import DEFAULT_EMBEDDER, PACKS, RERANKERS, Pack, is_i
 from recollect.embed.port import INSTALL, PackCorrupt
 from recollect.files.project import user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console
-from recollect.interfaces.payloads import pack_json
+from recollect.interfaces.payloads.system import pack_json
 
 if TYPE_CHECKING:
     from recollect.agent.hosts.install import Installation

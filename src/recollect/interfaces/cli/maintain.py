@@ -13,7 +13,7 @@ from recollect.app import Recollect
 from recollect.core.errors import FileOnly, InvalidField, StoreError, StoreMissing
 from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
-from recollect.interfaces.payloads import check_json, restored_json
+from recollect.interfaces.payloads.store import check_json, restored_json
 from recollect.tend.maintenance import newest_backup, restore_backup, salvage_store
 from recollect.wiring import is_on_server, keep_mark, kinds_of, locate
 

@@ -57,7 +57,7 @@ def run_observe(args: argparse.Namespace, console: Console) -> int:
             finally:
                 console.progress_done()
     if console.json:
-        from recollect.interfaces.payloads import replayed_json
+        from recollect.interfaces.payloads.people import replayed_json
 
         console.value(replayed_json(done))
     else:
@@ -85,7 +85,7 @@ def _take_reports(args: argparse.Namespace, console: Console) -> int:
         take = memory.observer.qa if args.qa else memory.observer.ui
         receipts = take(given, session=args.session)
     if console.json:
-        from recollect.interfaces.payloads import receipt_json
+        from recollect.interfaces.payloads.memories import receipt_json
 
         console.value({"remembered": [receipt_json(receipt) for receipt in receipts]})
         return FINE

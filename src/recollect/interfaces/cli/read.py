@@ -12,7 +12,8 @@ from recollect.core.query import ANY_USER, DEFAULT_K, MODES, Briefing, Filter, H
 from recollect.core.records import Memory
 from recollect.core.text import counted, excerpt
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, filter_arguments, filter_from, given_text, open_from
-from recollect.interfaces.payloads import account_json, briefing_json, entry_json, memory_json, project_json
+from recollect.interfaces.payloads.memories import account_json, briefing_json, entry_json, memory_json
+from recollect.interfaces.payloads.store import project_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect

@@ -153,7 +153,7 @@ def count_left(waiting: int) -> str:
 def _show_page(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     page = memory.review.list(limit=args.limit, cursor=args.cursor, question=args.question, group=_group(args))
     if console.json:
-        from recollect.interfaces.payloads import review_page_json
+        from recollect.interfaces.payloads.review import review_page_json
 
         console.value({**review_page_json(page), "questions": memory.review.questions()})
         return FINE
@@ -206,7 +206,7 @@ def say_none_here(memory: Recollect, console: Console, *, question: str | None, 
 def _show_groups(memory: Recollect, args: argparse.Namespace, console: Console) -> int:
     groups = memory.review.groups(args.by)
     if console.json:
-        from recollect.interfaces.payloads import review_groups_json
+        from recollect.interfaces.payloads.review import review_groups_json
 
         console.value(review_groups_json(groups))
         return FINE
@@ -241,7 +241,7 @@ def show_item(item: ReviewItem, console: Console) -> None:
 
 def _show_evidence(evidence: ReviewEvidence, console: Console) -> int:
     if console.json:
-        from recollect.interfaces.payloads import review_evidence_json
+        from recollect.interfaces.payloads.review import review_evidence_json
 
         console.value(review_evidence_json(evidence))
         return FINE

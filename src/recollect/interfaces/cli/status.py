@@ -15,7 +15,9 @@ from recollect.core.errors import RecollectError
 from recollect.core.text import counted, excerpt
 from recollect.files.project import state_folder, user_store_path
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
-from recollect.interfaces.payloads import entry_json, status_json, turn_json
+from recollect.interfaces.payloads.memories import entry_json
+from recollect.interfaces.payloads.people import turn_json
+from recollect.interfaces.payloads.store import status_json
 from recollect.tend.maintenance import backups_beside, engine_version, strange_logs_beside
 from recollect.version import __version__
 from recollect.wiring import is_on_server, locate

@@ -15,7 +15,7 @@ from recollect.core.text import counted, excerpt
 from recollect.files.mark import KEY
 from recollect.files.project import state_folder
 from recollect.interfaces.cli.console import FINE, FOUND, MARGIN, Console, open_from, require_person
-from recollect.interfaces.payloads import told_json
+from recollect.interfaces.payloads.people import told_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect

@@ -31,7 +31,7 @@ from recollect.interfaces.cli.console import (
     parse_moment,
     require_person,
 )
-from recollect.interfaces.payloads import forgotten_json, memory_json, receipt_json
+from recollect.interfaces.payloads.memories import forgotten_json, memory_json, receipt_json
 from recollect.wiring import PERSONAL
 
 if TYPE_CHECKING:

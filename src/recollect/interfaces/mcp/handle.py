@@ -19,7 +19,7 @@ from recollect.app import Recollect
 from recollect.core.doors import MCP
 from recollect.core.errors import InvalidField, RecollectError
 from recollect.core.query import Hit
-from recollect.interfaces.payloads import Json, error_json
+from recollect.interfaces.payloads.base import Json, error_json
 from recollect.privacy.fence import defuse, fence
 from recollect.wiring import open as open_memory
 

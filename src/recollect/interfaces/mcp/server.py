@@ -25,7 +25,8 @@ from recollect.interfaces.mcp.handle import MemoryHandle, fenced
 from recollect.interfaces.mcp.hook import hook_tool
 from recollect.interfaces.mcp.stdio import serve_wire
 from recollect.interfaces.mcp.tools import tools_of
-from recollect.interfaces.payloads import map_json, memory_json
+from recollect.interfaces.payloads.memories import memory_json
+from recollect.interfaces.payloads.rooms import map_json
 from recollect.recall.pack import as_hit
 from recollect.version import __version__
 

@@ -14,21 +14,15 @@ from pydantic import ConfigDict, Field
 from recollect.core.errors import InvalidField, PersonOnly, UnknownChoice
 from recollect.core.query import Filter
 from recollect.core.scope import Source
-from recollect.interfaces import shapes
 from recollect.interfaces.mcp import PROFILES
 from recollect.interfaces.mcp.handle import CheckedTool, MemoryHandle, fenced, guarded, tool_result
-from recollect.interfaces.payloads import (
-    briefing_json,
-    check_json,
-    checked_json,
-    code_hit_json,
-    forgotten_json,
-    impact_json,
-    matches_json,
-    memory_json,
-    receipt_json,
-    status_json,
-)
+from recollect.interfaces.payloads.memories import briefing_json, forgotten_json, memory_json, receipt_json
+from recollect.interfaces.payloads.rooms import checked_json, code_hit_json, impact_json, matches_json
+from recollect.interfaces.payloads.store import check_json, status_json
+from recollect.interfaces.shapes.base import MemoryShape
+from recollect.interfaces.shapes.memories import BriefingShape, ForgottenShape, FoundShape, ReceiptShape, UpdatedShape
+from recollect.interfaces.shapes.rooms import CodeFoundShape, DocsCheckedShape, MatchesShape, ReachShape
+from recollect.interfaces.shapes.store import BackupShape, CheckShape, StatusShape
 from recollect.privacy.fence import defuse
 from recollect.recall.pack import as_hit
 
@@ -78,7 +72,7 @@ class Tools:
         kinds: Kinds = None,
         tags: Annotated[list[str] | None, Field(description="Only with one of these tags.")] = None,
         files: Files = None,
-    ) -> Annotated[CallToolResult, shapes.FoundShape]:
+    ) -> Annotated[CallToolResult, FoundShape]:
         """Find what is remembered about something, best first. Use it before you say that you do not know."""
         memory = self._handle.open()
         wanted = Filter(kinds=frozenset(kinds or ()), tags=frozenset(tags or ()))
@@ -96,7 +90,7 @@ class Tools:
             Field(description="Where the work stands; it decides what weighs more."),
         ] = None,
         budget: Annotated[int | None, Field(ge=1, le=20_000, description="At most so many tokens.")] = None,
-    ) -> Annotated[CallToolResult, shapes.BriefingShape]:
+    ) -> Annotated[CallToolResult, BriefingShape]:
         """A briefing before you work: what is known about the task and its files, packed into a budget of tokens."""
         briefing = self._handle.open().brief(task, files=files or (), phase=phase, budget=budget)
         value = briefing_json(briefing)
@@ -114,14 +108,14 @@ class Tools:
         tags: Annotated[list[str] | None, Field(description="A few words to find it by.")] = None,
         files: Files = None,
         why: Why = "",
-    ) -> Annotated[CallToolResult, shapes.ReceiptShape]:
+    ) -> Annotated[CallToolResult, ReceiptShape]:
         """Remember one statement that will matter later, as yours. Durable when this returns; secrets are taken out."""
         receipt = self._handle.open(create=True).remember(
             content, kind=kind, tags=tags or (), files=files or (), why=why, source=Source.AGENT_EXPLICIT
         )
         return tool_result(receipt_json(receipt))
 
-    def get(self, id: Id) -> Annotated[CallToolResult, shapes.MemoryShape]:
+    def get(self, id: Id) -> Annotated[CallToolResult, MemoryShape]:
         """One memory, whole."""
         memory = self._handle.open()
         found = memory.reader.get(id, user=None)
@@ -145,7 +139,7 @@ class Tools:
         duplicate_of: Annotated[str | None, Field(description="For a duplicate: the memory that stays.")] = None,
         why: Why = "",
         if_revision: Annotated[int | None, Field(description="Only if nobody changed it since.")] = None,
-    ) -> Annotated[CallToolResult, shapes.UpdatedShape]:
+    ) -> Annotated[CallToolResult, UpdatedShape]:
         """Correct a memory by a better statement (`content`), or edit its kind, confidence, tags or files in place.
         What the user taught or confirmed keeps its words: a better statement is proposed to them."""
         changes = _given(kind=kind, confidence=confidence, tags=tags, files=files)
@@ -173,7 +167,7 @@ class Tools:
         value = {"id": receipt.id, "supersedes": replaced, "memory": memory_json(receipt.memory)}
         return tool_result({**value, "notes": list(receipt.notes)})
 
-    def forget(self, id: Id, why: Why = "") -> Annotated[CallToolResult, shapes.ForgottenShape]:
+    def forget(self, id: Id, why: Why = "") -> Annotated[CallToolResult, ForgottenShape]:
         """Remove a memory that agents wrote for good, beyond undo. The user's own are theirs to forget."""
         memory = self._handle.open()
         return tool_result(forgotten_json(memory.forget(visible(memory, id), why=why), memory.path))
@@ -186,7 +180,7 @@ class Tools:
             Field(description="reject: what agents wrote is wrong; dispute: it is doubted; confirm: asks the user."),
         ],
         why: Why = "",
-    ) -> Annotated[CallToolResult, shapes.MemoryShape]:
+    ) -> Annotated[CallToolResult, MemoryShape]:
         """Say what a memory is worth: it is wrong and must not come back, or in doubt. Only the user can confirm."""
         memory = self._handle.open()
         act = {"confirm": memory.confirm, "reject": memory.reject, "dispute": memory.dispute}[verdict]
@@ -195,7 +189,7 @@ class Tools:
             return tool_result(memory_json(judged), text=str(PersonOnly("confirm a memory")))
         return tool_result(memory_json(judged))
 
-    def status(self) -> Annotated[CallToolResult, shapes.StatusShape]:
+    def status(self) -> Annotated[CallToolResult, StatusShape]:
         """How things stand: how much is remembered, sessions, jobs, what language models cost."""
         return tool_result(status_json(self._handle.open(), limit=5))
 
@@ -286,15 +280,15 @@ class _CodeTools:
     def __init__(self, handle: MemoryHandle) -> None:
         self._handle = handle
 
-    def impact(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
+    def impact(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, ReachShape]:
         """What breaks if this file or symbol changes: dependents, tests, files that changed together, memories."""
         return tool_result(impact_json(self._handle.open().code.impact(target, depth=depth, limit=most)))
 
-    def deps(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, shapes.ReachShape]:
+    def deps(self, target: Target, depth: Depth = 3, most: Most = 50) -> Annotated[CallToolResult, ReachShape]:
         """What this file or symbol needs."""
         return tool_result(impact_json(self._handle.open().code.deps(target, depth=depth, limit=most)))
 
-    def search(self, query: Question, limit: Limit = 8) -> Annotated[CallToolResult, shapes.CodeFoundShape]:
+    def search(self, query: Question, limit: Limit = 8) -> Annotated[CallToolResult, CodeFoundShape]:
         """Passages of the project's source code for a question, best first."""
         hits = self._handle.open().code.search(query, k=limit)
         return tool_result({"hits": [code_hit_json(hit) for hit in hits]})
@@ -309,14 +303,14 @@ class _DocsTools:
         query: Question,
         limit: Limit = 8,
         label: Annotated[str | None, Field(description="Only documents of this label.")] = None,
-    ) -> Annotated[CallToolResult, shapes.MatchesShape]:
+    ) -> Annotated[CallToolResult, MatchesShape]:
         """The best passages of the project's documents for a question."""
         return tool_result(matches_json(self._handle.open().docs.search(query, limit=limit, label=label)))
 
     def check(
         self,
         change: Annotated[str | None, Field(description="A change: its directory or name; else all of them.")] = None,
-    ) -> Annotated[CallToolResult, shapes.DocsCheckedShape]:
+    ) -> Annotated[CallToolResult, DocsCheckedShape]:
         """Contradictions between a change and the specs that hold, and broken links."""
         return tool_result(checked_json(self._handle.open().docs.check(change)))
 
@@ -327,11 +321,11 @@ class _CareTools:
 
     def check(
         self, quick: Annotated[bool, Field(description="Leave out comparing the indexes with the rows.")] = False
-    ) -> Annotated[CallToolResult, shapes.CheckShape]:
+    ) -> Annotated[CallToolResult, CheckShape]:
         """Is every row sound, does every index match?"""
         return tool_result(check_json(self._handle.open().maintenance.check(quick=quick)))
 
-    def backup(self) -> Annotated[CallToolResult, shapes.BackupShape]:
+    def backup(self) -> Annotated[CallToolResult, BackupShape]:
         """Copy the store into `backups/` beside it, verified."""
         made_at = self._handle.open().maintenance.backup()
         return tool_result({"path": None if made_at is None else str(made_at)})

@@ -15,7 +15,6 @@ from recollect.core.forms import CHOICES, parse_form
 from recollect.core.query import DEFAULT_K, MODES, Filter
 from recollect.core.records import Memory
 from recollect.core.scope import SHOWN, CorrectionReason, Phase, Source
-from recollect.interfaces import shapes
 from recollect.interfaces.http import READ, WRITE
 from recollect.interfaces.http.endpoint import (
     MAX_QUERY,
@@ -36,16 +35,28 @@ from recollect.interfaces.http.endpoint import (
     Why,
     field_type,
 )
-from recollect.interfaces.payloads import (
+from recollect.interfaces.payloads.memories import (
     account_json,
     entry_json,
-    facets_json,
     forgotten_json,
     found_json,
     listed_json,
     receipt_json,
     undone_json,
 )
+from recollect.interfaces.payloads.store import facets_json
+from recollect.interfaces.shapes.base import WholeMemory
+from recollect.interfaces.shapes.memories import (
+    AccountShape,
+    BatchShape,
+    ForgottenShape,
+    FoundMemories,
+    HistoryShape,
+    MemoryPage,
+    RememberedShape,
+    UndoneShape,
+)
+from recollect.interfaces.shapes.store import FacetsShape
 
 _TAG = "memories"
 _FADING_DAYS = range(0, 181, 15)  # half a year: by then the slowest curve shows
@@ -375,17 +386,17 @@ def _values(body: Any) -> Json:
     return given
 
 
-_MEMORY, _RECEIPT = shapes.WholeMemory, shapes.RememberedShape
+_MEMORY, _RECEIPT = WholeMemory, RememberedShape
 ENDPOINTS = (
-    Endpoint("GET", "/memories", list_memories, READ, shapes.MemoryPage, _TAG, query=ListParams),
+    Endpoint("GET", "/memories", list_memories, READ, MemoryPage, _TAG, query=ListParams),
     Endpoint("POST", "/memories", remember_memory, WRITE, _RECEIPT, _TAG, body=NewMemory, status=201),
-    Endpoint("GET", "/memories/search", search_memories, READ, shapes.FoundMemories, _TAG, query=SearchParams),
-    Endpoint("GET", "/memories/facets", count_facets, READ, shapes.FacetsShape, _TAG, query=FacetParams),
-    Endpoint("POST", "/memories/batch", act_on_many, WRITE, shapes.BatchShape, _TAG, body=Batch),
+    Endpoint("GET", "/memories/search", search_memories, READ, FoundMemories, _TAG, query=SearchParams),
+    Endpoint("GET", "/memories/facets", count_facets, READ, FacetsShape, _TAG, query=FacetParams),
+    Endpoint("POST", "/memories/batch", act_on_many, WRITE, BatchShape, _TAG, body=Batch),
     Endpoint("GET", "/memories/{id}", get_memory, READ, _MEMORY, _TAG),
     Endpoint("PATCH", "/memories/{id}", edit_memory, WRITE, _MEMORY, _TAG, body=MemoryChanges, if_match="required"),
     Endpoint(
-        "DELETE", "/memories/{id}", forget_memory, WRITE, shapes.ForgottenShape, _TAG, query=ForgetParams,
+        "DELETE", "/memories/{id}", forget_memory, WRITE, ForgottenShape, _TAG, query=ForgetParams,
         if_match="optional",
     ),
     *(
@@ -397,8 +408,8 @@ ENDPOINTS = (
     ),
     Endpoint("POST", "/memories/{id}/correct", correct_memory, WRITE, _RECEIPT, _TAG, body=CorrectionBody,
              if_match="optional"),
-    Endpoint("GET", "/memories/{id}/history", memory_history, READ, shapes.HistoryShape, _TAG, query=HistoryParams),
-    Endpoint("GET", "/memories/{id}/why", memory_account, READ, shapes.AccountShape, _TAG),
-    Endpoint("POST", "/undo", undo_change, WRITE, shapes.UndoneShape, _TAG, body=UndoBody, if_match="optional"),
-    Endpoint("GET", "/changes", list_changes, READ, shapes.HistoryShape, _TAG, query=HistoryParams),
+    Endpoint("GET", "/memories/{id}/history", memory_history, READ, HistoryShape, _TAG, query=HistoryParams),
+    Endpoint("GET", "/memories/{id}/why", memory_account, READ, AccountShape, _TAG),
+    Endpoint("POST", "/undo", undo_change, WRITE, UndoneShape, _TAG, body=UndoBody, if_match="optional"),
+    Endpoint("GET", "/changes", list_changes, READ, HistoryShape, _TAG, query=HistoryParams),
 )  # fmt: skip

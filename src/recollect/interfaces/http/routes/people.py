@@ -12,23 +12,35 @@ from recollect.core.errors import InvalidField
 from recollect.core.ids import MemoryId
 from recollect.core.query import Filter
 from recollect.core.review import DECISIONS, GROUPINGS, ReviewQuestion
-from recollect.interfaces import shapes
 from recollect.interfaces.http import READ, WRITE
 from recollect.interfaces.http.endpoint import Body, Call, Count, Endpoint, Json, Limit, Params, Why
 from recollect.interfaces.http.routes.memories import FilterParams
-from recollect.interfaces.payloads import (
-    decided_json,
+from recollect.interfaces.payloads.memories import listed_json
+from recollect.interfaces.payloads.people import (
     known_entity_json,
-    listed_json,
     observer_json,
-    review_evidence_json,
-    review_groups_json,
-    review_page_json,
     seen_session_json,
     session_json,
     session_work_json,
     told_json,
 )
+from recollect.interfaces.payloads.review import (
+    decided_json,
+    review_evidence_json,
+    review_groups_json,
+    review_page_json,
+)
+from recollect.interfaces.shapes.memories import MemoriesShape
+from recollect.interfaces.shapes.people import (
+    EntitiesShape,
+    EntityShape,
+    ObserverShape,
+    ProfileShape,
+    SessionsShape,
+    SessionStoryShape,
+    ToldListShape,
+)
+from recollect.interfaces.shapes.review import DecidedShape, ReviewEvidenceShape, ReviewGroupsShape, ReviewPageShape
 
 _Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 _Skip = Annotated[Count, Field(ge=0, le=10_000_000)]
@@ -225,19 +237,19 @@ def decide_review(call: Call) -> Json:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/sessions", list_sessions, READ, shapes.SessionsShape, "sessions", query=SessionsParams),
-    Endpoint("GET", "/sessions/episodes", list_episodes, READ, shapes.MemoriesShape, "sessions", query=EpisodesParams),
-    Endpoint("GET", "/sessions/facts", list_facts, READ, shapes.MemoriesShape, "sessions", query=FactsParams),
-    Endpoint("GET", "/entities", list_entities, READ, shapes.EntitiesShape, "sessions", query=EntitiesParams),
-    Endpoint("GET", "/entities/profile", get_entity, READ, shapes.ProfileShape, "sessions", query=EntityParams),
-    Endpoint("POST", "/entities/merge", merge_entities_of, WRITE, shapes.EntityShape, "sessions", body=MergeBody),
-    Endpoint("POST", "/entities/split", split_entity_of, WRITE, shapes.EntityShape, "sessions", body=SplitBody),
-    Endpoint("GET", "/told", list_told, READ, shapes.ToldListShape, "agents", query=ToldParams),
-    Endpoint("GET", "/observer", read_observer, READ, shapes.ObserverShape, "agents"),
-    Endpoint("GET", "/observer/session", read_observed_session, READ, shapes.SessionStoryShape, "agents",
+    Endpoint("GET", "/sessions", list_sessions, READ, SessionsShape, "sessions", query=SessionsParams),
+    Endpoint("GET", "/sessions/episodes", list_episodes, READ, MemoriesShape, "sessions", query=EpisodesParams),
+    Endpoint("GET", "/sessions/facts", list_facts, READ, MemoriesShape, "sessions", query=FactsParams),
+    Endpoint("GET", "/entities", list_entities, READ, EntitiesShape, "sessions", query=EntitiesParams),
+    Endpoint("GET", "/entities/profile", get_entity, READ, ProfileShape, "sessions", query=EntityParams),
+    Endpoint("POST", "/entities/merge", merge_entities_of, WRITE, EntityShape, "sessions", body=MergeBody),
+    Endpoint("POST", "/entities/split", split_entity_of, WRITE, EntityShape, "sessions", body=SplitBody),
+    Endpoint("GET", "/told", list_told, READ, ToldListShape, "agents", query=ToldParams),
+    Endpoint("GET", "/observer", read_observer, READ, ObserverShape, "agents"),
+    Endpoint("GET", "/observer/session", read_observed_session, READ, SessionStoryShape, "agents",
              query=OneSessionParams),
-    Endpoint("GET", "/review", list_review, READ, shapes.ReviewPageShape, "review", query=ReviewParams),
-    Endpoint("GET", "/review/groups", group_review, READ, shapes.ReviewGroupsShape, "review", query=GroupsParams),
-    Endpoint("GET", "/review/{id}/evidence", review_evidence, READ, shapes.ReviewEvidenceShape, "review"),
-    Endpoint("POST", "/review/{id}/decide", decide_review, WRITE, shapes.DecidedShape, "review", body=Decision),
+    Endpoint("GET", "/review", list_review, READ, ReviewPageShape, "review", query=ReviewParams),
+    Endpoint("GET", "/review/groups", group_review, READ, ReviewGroupsShape, "review", query=GroupsParams),
+    Endpoint("GET", "/review/{id}/evidence", review_evidence, READ, ReviewEvidenceShape, "review"),
+    Endpoint("POST", "/review/{id}/decide", decide_review, WRITE, DecidedShape, "review", body=Decision),
 )  # fmt: skip

@@ -17,21 +17,26 @@ from recollect.core.kinds import EVIDENCE, Kind
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import Status
 from recollect.files.project import user_store_path
-from recollect.interfaces import shapes
 from recollect.interfaces.http import ADMIN, READ
 from recollect.interfaces.http.endpoint import Body, Call, Count, Endpoint, Flag, Json, Limit, Params
-from recollect.interfaces.payloads import (
-    activity_json,
-    check_json,
-    entry_json,
-    health_json,
-    job_json,
-    models_json,
-    settings_json,
-    status_json,
-    stores_json,
-    tended_json,
-    trust_json,
+from recollect.interfaces.payloads.memories import entry_json
+from recollect.interfaces.payloads.people import trust_json
+from recollect.interfaces.payloads.store import activity_json, check_json, health_json, status_json
+from recollect.interfaces.payloads.system import job_json, models_json, settings_json, stores_json, tended_json
+from recollect.interfaces.shapes.memories import HistoryShape
+from recollect.interfaces.shapes.store import ActivityShape, BackupShape, CheckShape, HealthShape, StatusShape
+from recollect.interfaces.shapes.system import (
+    AdoptedShape,
+    HostsShape,
+    JobsShape,
+    ModelsShape,
+    SavedShape,
+    SettingsShape,
+    StateShape,
+    StoresShape,
+    TendedShape,
+    TrustLevelsShape,
+    TrustShape,
 )
 
 _TAG = "store"
@@ -167,23 +172,23 @@ def back_up_store(call: Call) -> Json:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/health", read_health, READ, shapes.HealthShape, _TAG),
-    Endpoint("GET", "/activity", read_activity, READ, shapes.ActivityShape, _TAG, query=ActivityParams),
-    Endpoint("GET", "/status", read_status, READ, shapes.StatusShape, _TAG),
-    Endpoint("GET", "/jobs", list_jobs, READ, shapes.JobsShape, _TAG),
-    Endpoint("GET", "/jobs/runs", list_job_runs, READ, shapes.HistoryShape, _TAG, query=RunsParams),
-    Endpoint("POST", "/jobs/{name}/run", run_job, ADMIN, shapes.TendedShape, _TAG, query=RunParams,
+    Endpoint("GET", "/health", read_health, READ, HealthShape, _TAG),
+    Endpoint("GET", "/activity", read_activity, READ, ActivityShape, _TAG, query=ActivityParams),
+    Endpoint("GET", "/status", read_status, READ, StatusShape, _TAG),
+    Endpoint("GET", "/jobs", list_jobs, READ, JobsShape, _TAG),
+    Endpoint("GET", "/jobs/runs", list_job_runs, READ, HistoryShape, _TAG, query=RunsParams),
+    Endpoint("POST", "/jobs/{name}/run", run_job, ADMIN, TendedShape, _TAG, query=RunParams,
              seconds=_JOB_SECONDS + 20),
-    Endpoint("GET", "/models", read_models, READ, shapes.ModelsShape, _TAG),
-    Endpoint("GET", "/settings", read_settings, ADMIN, shapes.SettingsShape, _TAG),
-    Endpoint("GET", "/settings/trust", compare_trust, READ, shapes.TrustLevelsShape, _TAG),
-    Endpoint("GET", "/hosts", list_hosts, ADMIN, shapes.HostsShape, _TAG),
-    Endpoint("GET", "/saved", read_saved, READ, shapes.SavedShape, _TAG, query=ActivityParams),
-    Endpoint("PUT", "/settings/trust", choose_trust, ADMIN, shapes.TrustShape, _TAG, body=TrustBody),
-    Endpoint("GET", "/stores", list_stores, READ, shapes.StoresShape, _TAG),
-    Endpoint("GET", "/stores/state", read_store_state, ADMIN, shapes.StateShape, _TAG, seconds=120.0),
-    Endpoint("POST", "/stores/adopt", adopt_store, ADMIN, shapes.AdoptedShape, _TAG, body=AdoptBody, seconds=120.0),
-    Endpoint("GET", "/stores/check", check_store, ADMIN, shapes.CheckShape, _TAG, query=CheckStoreParams,
+    Endpoint("GET", "/models", read_models, READ, ModelsShape, _TAG),
+    Endpoint("GET", "/settings", read_settings, ADMIN, SettingsShape, _TAG),
+    Endpoint("GET", "/settings/trust", compare_trust, READ, TrustLevelsShape, _TAG),
+    Endpoint("GET", "/hosts", list_hosts, ADMIN, HostsShape, _TAG),
+    Endpoint("GET", "/saved", read_saved, READ, SavedShape, _TAG, query=ActivityParams),
+    Endpoint("PUT", "/settings/trust", choose_trust, ADMIN, TrustShape, _TAG, body=TrustBody),
+    Endpoint("GET", "/stores", list_stores, READ, StoresShape, _TAG),
+    Endpoint("GET", "/stores/state", read_store_state, ADMIN, StateShape, _TAG, seconds=120.0),
+    Endpoint("POST", "/stores/adopt", adopt_store, ADMIN, AdoptedShape, _TAG, body=AdoptBody, seconds=120.0),
+    Endpoint("GET", "/stores/check", check_store, ADMIN, CheckShape, _TAG, query=CheckStoreParams,
              seconds=300.0),
-    Endpoint("POST", "/stores/backup", back_up_store, ADMIN, shapes.BackupShape, _TAG, seconds=300.0),
+    Endpoint("POST", "/stores/backup", back_up_store, ADMIN, BackupShape, _TAG, seconds=300.0),
 )  # fmt: skip

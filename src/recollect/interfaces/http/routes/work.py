@@ -10,7 +10,6 @@ from pydantic import Field
 from recollect.code.modules import module_path
 from recollect.core.query import DEFAULT_K, Filter
 from recollect.core.scope import Phase
-from recollect.interfaces import shapes
 from recollect.interfaces.http import READ
 from recollect.interfaces.http.endpoint import (
     MAX_QUERY,
@@ -24,16 +23,25 @@ from recollect.interfaces.http.endpoint import (
     SomeTexts,
 )
 from recollect.interfaces.http.routes.memories import FilterParams
-from recollect.interfaces.payloads import (
-    answer_json,
-    briefing_json,
+from recollect.interfaces.payloads.memories import answer_json, briefing_json, found_json
+from recollect.interfaces.payloads.rooms import (
     checked_json,
     code_hit_json,
     document_json,
-    found_json,
     impact_json,
     map_json,
     matches_json,
+)
+from recollect.interfaces.shapes.memories import AnswerShape, PackedBriefing
+from recollect.interfaces.shapes.rooms import (
+    CodeFoundShape,
+    DocsCheckedShape,
+    DocumentLinksShape,
+    DocumentsShape,
+    MapShape,
+    MatchesShape,
+    ReachShape,
+    RelatedDocumentsShape,
 )
 
 _PHASE: Any = Literal[tuple(str(one) for one in Phase)]
@@ -179,20 +187,20 @@ def search_code(call: Call) -> Json:
     return {"hits": [code_hit_json(hit) for hit in call.memory.code.search(call.query.q, k=call.query.limit)]}
 
 
-_REACH = shapes.ReachShape
+_REACH = ReachShape
 ENDPOINTS = (
-    Endpoint("GET", "/brief", make_briefing, READ, shapes.PackedBriefing, "memories", query=BriefParams),
-    Endpoint("POST", "/ask", ask_memory, READ, shapes.AnswerShape, "memories", body=QuestionBody, seconds=120.0),
-    Endpoint("GET", "/docs", list_documents, READ, shapes.DocumentsShape, "documents", query=DocsParams),
-    Endpoint("GET", "/docs/search", search_documents, READ, shapes.MatchesShape, "documents", query=DocsSearchParams),
-    Endpoint("GET", "/docs/related", related_documents, READ, shapes.RelatedDocumentsShape, "documents",
+    Endpoint("GET", "/brief", make_briefing, READ, PackedBriefing, "memories", query=BriefParams),
+    Endpoint("POST", "/ask", ask_memory, READ, AnswerShape, "memories", body=QuestionBody, seconds=120.0),
+    Endpoint("GET", "/docs", list_documents, READ, DocumentsShape, "documents", query=DocsParams),
+    Endpoint("GET", "/docs/search", search_documents, READ, MatchesShape, "documents", query=DocsSearchParams),
+    Endpoint("GET", "/docs/related", related_documents, READ, RelatedDocumentsShape, "documents",
              query=PathParams),
-    Endpoint("GET", "/docs/links", document_links, READ, shapes.DocumentLinksShape, "documents", query=PathParams),
-    Endpoint("GET", "/docs/check", check_docs, READ, shapes.DocsCheckedShape, "documents", query=CheckParams,
+    Endpoint("GET", "/docs/links", document_links, READ, DocumentLinksShape, "documents", query=PathParams),
+    Endpoint("GET", "/docs/check", check_docs, READ, DocsCheckedShape, "documents", query=CheckParams,
              seconds=120.0),
     Endpoint("GET", "/code/impact", code_impact, READ, _REACH, "code", query=TargetParams),
     Endpoint("GET", "/code/deps", code_deps, READ, _REACH, "code", query=TargetParams),
     Endpoint("GET", "/code/trace", code_trace, READ, _REACH, "code", query=TargetParams),
-    Endpoint("GET", "/code/map", code_map, READ, shapes.MapShape, "code"),
-    Endpoint("GET", "/code/search", search_code, READ, shapes.CodeFoundShape, "code", query=CodeSearchParams),
+    Endpoint("GET", "/code/map", code_map, READ, MapShape, "code"),
+    Endpoint("GET", "/code/search", search_code, READ, CodeFoundShape, "code", query=CodeSearchParams),
 )  # fmt: skip

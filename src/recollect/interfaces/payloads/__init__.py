@@ -1,0 +1,1 @@
+"""Values as plain JSON, the same at every door: a module for each room."""
