@@ -83,11 +83,14 @@ def test_an_upgraded_store_is_sound_to_the_last_checksum(store: Store) -> None:
     assert [f"{finding.area}: {finding.problem}" for finding in check(store).findings] == []
 
 
+LATER = {"synced"}  # made by a later schema, and empty until it is used
+
+
 def test_everything_in_an_old_store_belongs_to_a_project(store: Store) -> None:
     for (table,) in store.engine.rows(OURS):
         assert "project" in {row[1] for row in store.engine.rows(f"pragma table_info({table})")}, table
         found = {row[0] for row in store.engine.rows(f"select distinct project from {table}")}
-        assert found == ({"", "old"} if table == "meta" else {"old"}), table
+        assert found == (set() if table in LATER else {"", "old"} if table == "meta" else {"old"}), table
 
 
 def test_what_was_known_of_an_old_store_is_still_known(store: Store) -> None:

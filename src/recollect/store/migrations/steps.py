@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.store.migrations.m0012_fields_and_log import fields_and_log
+from recollect.store.migrations.m0013_synced import add_synced
 from recollect.store.port import Engine
 
 
@@ -20,4 +21,7 @@ class Migration:
     renamed: tuple[str, str] | None = None  # a canonical table it gives a new name, and may add rows to
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(12, "fields and log", fields_and_log, renamed=("ledger", "log")),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(12, "fields and log", fields_and_log, renamed=("ledger", "log")),
+    Migration(13, "what is in step with a server", add_synced),
+)
