@@ -27,7 +27,7 @@ from recollect.core.records import Memory
 from recollect.core.scope import Phase, choose
 from recollect.files.mark import StoreOrigin, foreign_notice, identify_file
 from recollect.recall.reader import Reader
-from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, Budget
+from recollect.recall.recipes import BUDGETS, PLAIN_BUDGET, UNBOUNDED, Budget
 from recollect.remember.writer import Writer
 from recollect.store.meta import FILE, Meta
 from recollect.store.open import open_store
@@ -80,6 +80,7 @@ class Rooms(Protocol):
     """How each room is made, by the composition root. None is made before it is asked for."""
 
     def through(self, reader: Reader, writer: Writer) -> Rooms: ...
+    def follow_files(self) -> Sequence[str]: ...
     def docs(self) -> Docs: ...
     def code(self) -> Code: ...
     def dialogue(self) -> DialogueContext: ...
@@ -201,6 +202,8 @@ class Recollect:
         from recollect.core.drafts import Draft
         from recollect.core.scope import Source
 
+        if files:
+            self._rooms.follow_files()  # from here on, renames are noticed
         draft = Draft(
             content,
             kind=kind,
@@ -427,7 +430,13 @@ class Recollect:
             last_sessions=last_sessions,
             around=around,
         )
-        return self.reader.recall(query, recipe=recipe, track=track)
+        return self._recall(query, recipe=recipe, track=track)
+
+    def _recall(self, query: Query, *, budget: Budget = UNBOUNDED, recipe: str | None = None, track: bool) -> Briefing:
+        """Recall, after memories have followed files that were renamed meanwhile."""
+        trouble = self._rooms.follow_files()
+        found = self.reader.recall(query, budget=budget, recipe=recipe, track=track)
+        return replace(found, notes=(*found.notes, *trouble)) if trouble else found
 
     def brief(
         self,
@@ -461,7 +470,7 @@ class Recollect:
             files=tuple(files),
             explicit=False,
         )
-        briefing = self.reader.recall(query, budget=allowed, track=track)
+        briefing = self._recall(query, budget=allowed, track=track)
         return replace(briefing, text=fence(briefing.hits, nonce=os.urandom(8).hex()))
 
     def ask(
@@ -496,6 +505,7 @@ class Recollect:
         """Memories by filter, without a question; `user` as for `recall`. `cursor` is that of the page before:
         unlike `skip`, it misses and repeats nothing while others write."""
         wanted = (filter or Filter()).for_user(user)
+        self._rooms.follow_files()
         return self.reader.list(wanted, order=order, limit=limit, skip=skip, cursor=cursor)
 
     def count(self, filter: Filter | None = None, *, user: str | None = None) -> int:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from recollect.observer.api import Observer
     from recollect.portable.move import MoveReport
     from recollect.recall.channels.dense import DenseChannel
+    from recollect.remember.follow import FileFollower
     from recollect.review.api import Review
 
 MEMORY = ":memory:"
@@ -215,12 +216,23 @@ class WiredRooms:
         self._embedder = embedder
         self._origin = origin
         self._model = _governed(store, settings, writer.clock, model, origin)
+        self._follower: FileFollower | None = None
 
     def through(self, reader: Reader, writer: Writer) -> WiredRooms:
         """The same rooms for what comes in by another door."""
         other = copy(self)
         other._reader, other._writer = reader, writer
         return other
+
+    def follow_files(self) -> Sequence[str]:
+        """Let memories follow files that were renamed since anybody asked last; a store elsewhere has none."""
+        if self._root is None:
+            return ()
+        if self._follower is None:
+            from recollect.remember.follow import FileFollower
+
+            self._follower = FileFollower(self._root, self._writer, self._meta())
+        return self._follower.follow()
 
     def docs(self) -> Docs:
         from recollect.documents.api import Docs
@@ -263,6 +275,7 @@ class WiredRooms:
         from recollect.observer.api import Observer
         from recollect.observer.context import ObserverContext, Snapshots
 
+        self.follow_files()  # what is learnt now is about files as they are called now
         store = self._store
         own = store.project == store.file_project  # a hook reads the project its store belongs to
         context = ObserverContext(
@@ -302,11 +315,16 @@ class WiredRooms:
         from recollect.store.hook_reader import HookReader
 
         engine, writer = self._store.engine, self._writer.through(HOOK)
+
+        def hook_reader() -> HookReader:
+            self.follow_files()
+            return HookReader(engine.rows, engine.keywords, now=to_ms(writer.now()))
+
         return AgentContext(
             self._reader,
             writer,
             self.injections(),
-            hook_reader=lambda: HookReader(engine.rows, engine.keywords, now=to_ms(writer.now())),
+            hook_reader=hook_reader,
             methodology=methodology(self._settings.methodology),
             origin=self._origin,
             root=self._root,
@@ -356,6 +374,10 @@ class WiredRooms:
             EvictChore(store, clock),
             SettleChore(self.injections()),
         ]
+        if self._root is not None:
+            from recollect.tend.freshness import FreshnessChore
+
+            chores.append(FreshnessChore(store, self._root, clock, self._writer.identity))
         if self._embedder is not None:
             from recollect.tend.vectors import VectorChore
 
@@ -639,7 +661,7 @@ def _changes(file: Path | None) -> Changes | None:
     root = None if file is None or file.parent.name != FOLDER else file.parent.parent
     if root is None or not os.path.exists(root / ".git"):
         return None
-    from recollect.files.git import GitChanges
+    from recollect.files.work_tree import GitChanges
 
     return GitChanges(root)
 

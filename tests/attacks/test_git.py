@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.files.git import GitChanges, current_commit, identify_project, read_history
+from recollect.files.git import current_commit, identify_project, read_history
 from recollect.files.project import find_root_path
+from recollect.files.work_tree import GitChanges
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the traps are shell scripts")
 

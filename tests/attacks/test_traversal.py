@@ -16,8 +16,8 @@ import pytest
 import recollect
 from recollect.agent.prefetch import load_files, name_likely_files
 from recollect.config import Settings
-from recollect.files.git import GitChanges
 from recollect.files.plain import is_inside, read_beneath
+from recollect.files.work_tree import GitChanges
 from recollect.observer.file_prediction import PredictedFile
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX links")

@@ -110,13 +110,15 @@ def test_a_memory_about_a_symbol_is_valid_moved_or_stale(indexed: Recollect, tre
     assert doubts(indexed, "Portugal rate") == ()
     tree({"shop/tax.py": "", "shop/vat.py": "def vat_rate():\n    return 1.2\n"})
     indexed.code.index(root)
-    assert doubts(indexed, "Portugal rate") == ("moved: shop/tax.py:rate is shop/vat.py:vat_rate now",)
-    tree({"shop/tax.py": "def rate():\n    return 1.5\n", "shop/vat.py": ""})
+    moved = indexed.get(kept.id)
+    assert (moved.files, (moved.node or "").partition("@")[0]) == (("shop/vat.py",), "shop/vat.py:vat_rate")
+    assert doubts(indexed, "Portugal rate") == ()
+    tree({"shop/vat.py": "def vat_rate():\n    return 1.5\n"})
     indexed.code.index(root)
-    assert doubts(indexed, "Portugal rate") == ("stale: shop/tax.py:rate was changed since",)
-    tree({"shop/tax.py": ""})
+    assert doubts(indexed, "Portugal rate") == ("stale: shop/vat.py:vat_rate was changed since",)
+    tree({"shop/vat.py": ""})
     indexed.code.index(root)
-    assert doubts(indexed, "Portugal rate") == ("stale: shop/tax.py:rate is gone",)
+    assert doubts(indexed, "Portugal rate") == ("stale: shop/vat.py:vat_rate is gone",)
 
 
 def test_a_memory_about_a_neighbour_of_the_file_in_play_is_found_without_a_shared_word(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.files.git import GitChanges, current_commit
+from recollect.files.git import current_commit
+from recollect.files.work_tree import GitChanges
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from recollect.app import Recollect
 from recollect.core.records import Span
 from recollect.recall.embedding_texts import _BEFORE, _CHUNK, _MOST_CHUNKS, _OWN, embedding_texts, pieces, stamp
-from recollect.store.memories import Said
+from recollect.store.nearby import Said
 
 
 @pytest.mark.parametrize(

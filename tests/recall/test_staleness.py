@@ -60,8 +60,9 @@ def test_a_file_much_newer_than_its_memory_asks_for_a_review(tmp_path: Path) -> 
     later = (datetime.now(UTC) + timedelta(days=40)).timestamp()
     with recollect.open(root) as memory:
         memory.remember("a.py is generated.", kind="gotcha", files=["a.py"])
+        (root / "a.py").write_text("changed")
         os.utime(root / "a.py", (later, later))
-        assert "days newer: review it" in memory.recall("generated").hits[0].doubts[0]
+        assert "days newer: review it" in memory.recall("generated").hits[0].doubts[1]
 
 
 def test_a_symbol_that_is_gone_lowers_the_memory_anchored_to_it(memory: Recollect, clock: HandClock) -> None:

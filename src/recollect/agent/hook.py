@@ -22,9 +22,10 @@ from recollect.agent.injection import (
     render_block,
 )
 from recollect.agent.trust import CAUTIOUS, LEVEL_META, known_level
+from recollect.files.former_names import FormerNames
 from recollect.files.mark import StoreOrigin, foreign_notice
 from recollect.files.plain import require_own_folder
-from recollect.files.project import FOLDER, STORE, find_root_path, user_folder
+from recollect.files.project import FOLDER, FOLLOWED, STORE, find_root_path, user_folder
 from recollect.files.session_file import SessionFile
 from recollect.privacy.glance import may_hold_secret
 
@@ -132,6 +133,7 @@ class Hook:
             return self._tell_personal(event, moment, file)
         if not moment.speaks(choose_arm(self._arm or reader.meta(ARM_META), event.session, reader.project)):
             return ""
+        reader.former_names = FormerNames(find_root_path(event.folder), reader.meta(FOLLOWED)).add_to
         if not file.is_seeded:
             file.seed(reader.told_in(event.session), self._now)
         level = known_level(reader.meta(LEVEL_META))

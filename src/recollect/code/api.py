@@ -63,14 +63,17 @@ class Code:
 
         Whoever knows what changed says so with `only` (paths below the root): the tree is then not walked.
         """
+        from recollect.code.anchors import SymbolFollower
         from recollect.code.index import index_tree
         from recollect.code.workers import Workers
+        from recollect.files.work_tree import WorkTree
 
         with self._indexing:
             folder = self._folder(root)
             first = self._graph.is_empty()
             self._note(root=folder, running=self._writer.now() if first else None)
             self._workers = self._workers or Workers()
+            symbols = SymbolFollower(self._graph, self._reader)
             try:
                 done = index_tree(
                     folder,
@@ -83,6 +86,9 @@ class Code:
                     progress=progress,
                 )
                 self._remember_history(folder)
+                if self._root is None or self._root.resolve() == folder:
+                    self._writer.follow_files(WorkTree(folder, renamed=dict(done.renamed), removed=done.removed))
+                    symbols.follow(self._writer, done)
             finally:
                 if first:
                     self._note(root=folder, running=None)

@@ -58,7 +58,10 @@ TAINTED = "tainted"  # words of it came from outside
 PROPOSES = "proposes"  # the person's memory it would replace, once a person confirms it
 CORRECTS = "corrects"  # … which was wrong, not just outdated
 HEARSAY = "hearsay"  # who said it is only claimed: an agent brought the talk in
-MARKS = frozenset({COMPOSED, SPOKEN, TAINTED, "taint", PROPOSES, CORRECTS, HEARSAY})
+FILES_BEFORE = "files_before"  # what its files were called before they were renamed, by their names now
+FILES_GONE = "files_gone"  # which of its files were deleted, and what that did to it
+OUTGROWN = "outgrown"  # the file that changed long after it was written
+MARKS = frozenset({COMPOSED, SPOKEN, TAINTED, "taint", PROPOSES, CORRECTS, HEARSAY, FILES_BEFORE, FILES_GONE, OUTGROWN})
 RECORD = "record"  # a framework keeps it under this key; set by its adapter only
 
 

@@ -23,6 +23,7 @@ from recollect.documents.layout import Layout, Place
 from recollect.documents.links import is_local, is_loose, mark_loose, relink
 from recollect.documents.pages import Page, Unreadable, file_digest, read_page
 from recollect.files.walk import Found, Skipped, walk
+from recollect.files.work_tree import WorkTree
 from recollect.privacy.scan import redact, scan
 from recollect.recall.reader import Reader
 from recollect.remember.passages import DocumentChunks, Kept
@@ -89,7 +90,11 @@ def index(
         wanted = [moves.matched(one) for one in wanted]
     with _rare_garbage_collection():
         run.take(wanted, moves, progress)
-    run.remove(moves.left())
+    left = moves.left()
+    run.remove(left)
+    if left or run.summary.moved:
+        removed = [document.path for document in left]
+        room.writer.follow_files(WorkTree(base, renamed=dict(run.summary.moved), removed=removed))
     if run.summary.changed or loose:
         others = bool(loose or run.summary.added or run.summary.removed or run.summary.moved)
         relink(room, layout.specs, everything=others)

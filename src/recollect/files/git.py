@@ -1,4 +1,4 @@
-"""What git knows of a project: which commit it is at, what changed since one, its history, and who it is.
+"""What git knows of a project: which commit it is at, its history, and who it is; and how git is asked.
 
 Every answer has a fallback: without git, or for a commit it does not know, nothing is known. Where git's own files
 tell enough they are read directly; starting git would cost more than remembering does, and `subprocess` loads late.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,16 +18,15 @@ from recollect.files.plain import read_beneath, read_plain_file
 from recollect.files.project import read_git_pointer
 
 _HISTORY_TIMEOUT = 60.0  # seconds for a long history
-_DIFF_TIMEOUT = 1.0  # seconds: recall is waiting
 _IDENTITY_TIMEOUT = 5.0  # seconds; a project can do without git
-_MAX_COMMITS = 64  # remembered answers; a process that lives long asks about many
 _MAX_HOPS = 5  # symbolic references that point to another
 _MAX_REF = 4_096  # bytes of a file that holds one reference
 _MAX_REF_NAME = 1_000
 _MAX_PACKED_REFS = 64_000_000  # bytes
 _MAX_CONFIG = 1_000_000  # bytes
+_MAX_INDEX = 256_000_000  # bytes
 _MAX_OUTPUT = 256_000_000  # bytes that a git command may print
-_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
+COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _NOT_IN_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 _FORMAT = "--format=%x01%H%x00%ct"
@@ -37,12 +36,12 @@ _MESSAGE_CHARS = 4_000  # of one message that are read
 
 def current_commit(root: Path) -> str | None:
     """The full name of the commit that is checked out; nothing outside a repository or before the first commit."""
-    repository = _find_repository(root)
+    repository = find_repository(root)
     return None if repository is None else repository.head()
 
 
 @dataclass(frozen=True, slots=True)
-class _Repository:
+class Repository:
     """A repository's folders. What is in them came with a clone or an archive and is data: names are checked, only
     plain files of a bounded size are read, and none of its configuration is obeyed."""
 
@@ -96,7 +95,7 @@ class _Repository:
         )
 
 
-def _find_repository(start: Path) -> _Repository | None:
+def find_repository(start: Path) -> Repository | None:
     """The repository that a directory lies in."""
     folder = os.path.abspath(start)
     while True:
@@ -109,14 +108,14 @@ def _find_repository(start: Path) -> _Repository | None:
         folder = above
 
 
-def _repository_at(work_tree: str, pointer: str) -> _Repository | None:
+def _repository_at(work_tree: str, pointer: str) -> Repository | None:
     """`.git` itself, or where a linked work tree's or a submodule's file of that name points to."""
     private = pointer if os.path.isdir(pointer) and not os.path.islink(pointer) else read_git_pointer(pointer)
     if private is None:
         return None
     shared = _read_line(os.path.join(private, "commondir"))
     common = private if shared is None else os.path.realpath(os.path.join(private, shared))
-    found = _Repository(work_tree, private, common)
+    found = Repository(work_tree, private, common)
     return found if _is_ours(private) or _git_allows(work_tree) else None
 
 
@@ -151,54 +150,6 @@ def _read_line(file: str) -> str | None:
     return None if found is None else found.decode("utf-8", "replace").strip() or None
 
 
-class GitChanges:
-    """What happened to the files of one work tree since a commit: asked of git once per commit, and of the disk.
-
-    For a commit git does not know nothing is known to have changed: doubt needs a reason.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._known: dict[tuple[str, str], frozenset[str]] = {}
-
-    def changed(self, files: Sequence[str], *, since: str) -> list[str]:
-        """Those of `files` that differ from what they were at a commit, in the order given."""
-        if not _COMMIT.fullmatch(since):
-            return []
-        differing = self._differing(since)
-        return [file for file in files if file in differing]
-
-    def modified(self, file: str) -> datetime | None:
-        """When a file inside the root was last written."""
-        path = os.path.normpath(os.path.join(self._root, file))
-        if not path.startswith(os.path.join(self._root, "")):
-            return None
-        try:
-            return datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
-        except (OSError, ValueError):  # not there, or a name no file can have
-            return None
-
-    def _differing(self, since: str) -> frozenset[str]:
-        key = (since, self._index_version())
-        if key not in self._known:
-            if len(self._known) >= _MAX_COMMITS:
-                self._known.clear()
-            names = _run_git(
-                self._root,
-                *("diff", "--name-only", "-z", "--no-renames", "--relative", *_INERT_DIFF, since, "--"),
-                timeout=_DIFF_TIMEOUT,
-            )
-            self._known[key] = frozenset(name for name in names.split("\0") if name)
-        return self._known[key]
-
-    def _index_version(self) -> str:
-        """Changes whenever files are staged, committed or checked out."""
-        try:
-            return str(os.stat(self._root / ".git" / "index").st_mtime_ns)
-        except OSError:
-            return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """One file of a commit. `before` is set when it was renamed."""
@@ -220,10 +171,10 @@ def read_history(root: Path, *, limit: int = 5_000) -> list[Commit]:
     head = current_commit(root)
     if head is None:
         return []
-    asked = ("log", "--no-merges", f"--max-count={limit}", _FORMAT, "--name-status", "-z", "--relative", *_INERT_DIFF)
-    output = _run_git(root, *asked, "-M", head, "--", ".", timeout=_HISTORY_TIMEOUT)
+    asked = ("log", "--no-merges", f"--max-count={limit}", _FORMAT, "--name-status", "-z", "--relative", *INERT_DIFF)
+    output = run_git(root, *asked, "-M", head, "--", ".", timeout=_HISTORY_TIMEOUT)
     if not output:  # a partial clone has not the files that renames are told by, and nothing is fetched for us
-        output = _run_git(root, *asked, "--no-renames", head, "--", ".", timeout=_HISTORY_TIMEOUT)
+        output = run_git(root, *asked, "--no-renames", head, "--", ".", timeout=_HISTORY_TIMEOUT)
     return list(reversed(list(_parse_commits(output))))
 
 
@@ -243,10 +194,10 @@ def read_messages(root: Path, *, limit: int = 200) -> list[CommitMessage]:
         return []
     asked = ("log", "--no-merges", f"--max-count={limit}", _MESSAGE_FORMAT, "--no-patch", head, "--", ".")
     found = []
-    for entry in _run_git(root, *asked, timeout=_HISTORY_TIMEOUT).split("\x01")[1:]:
+    for entry in run_git(root, *asked, timeout=_HISTORY_TIMEOUT).split("\x01")[1:]:
         commit, _, rest = entry.partition("\0")
         stamp, _, text = rest.partition("\0")
-        if stamp.strip().isdigit() and _COMMIT.fullmatch(commit):
+        if stamp.strip().isdigit() and COMMIT.fullmatch(commit):
             at = datetime.fromtimestamp(int(stamp), UTC)
             found.append(CommitMessage(commit, at, text.strip("\0\n")[:_MESSAGE_CHARS]))
     return found
@@ -279,10 +230,11 @@ def _parse_commits(output: str) -> Iterator[Commit]:
         stamp, _, names = rest.partition("\0")
         if stamp.strip().isdigit():
             words = iter(names.lstrip("\n").split("\0"))
-            yield Commit(commit, datetime.fromtimestamp(int(stamp), UTC), tuple(_parse_changes(words)))
+            yield Commit(commit, datetime.fromtimestamp(int(stamp), UTC), tuple(parse_changes(words)))
 
 
-def _parse_changes(words: Iterator[str]) -> Iterator[Change]:
+def parse_changes(words: Iterator[str]) -> Iterator[Change]:
+    """What `--name-status -z` prints, word by word."""
     for status in words:
         status = status.strip("\n")
         if not status:
@@ -297,13 +249,13 @@ def _parse_changes(words: Iterator[str]) -> Iterator[Change]:
 
 def identify_project(root: Path) -> str:
     """A name for the project that all clones share: its first commit. Without history, the directory's name."""
-    repository = _find_repository(root)
+    repository = find_repository(root)
     if repository is None:
         return f"dir:{root.name or 'root'}"
     head = repository.head()
     if head is not None and not repository.is_shallow():
         asked = ("rev-list", "--first-parent", "--max-parents=0", head)
-        if first := _run_git(root, *asked, timeout=_IDENTITY_TIMEOUT).strip():
+        if first := run_git(root, *asked, timeout=_IDENTITY_TIMEOUT).strip():
             return f"git:{first.splitlines()[-1][:16]}"
     if remote := repository.setting('remote "origin"', "url"):
         from hashlib import sha256
@@ -337,12 +289,16 @@ _DESCRIBING = {
     }.items()
 }
 # A submodule would be asked in a process of its own, with its own configuration.
-_INERT_DIFF = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+INERT_DIFF = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 
 
-def _run_git(root: Path, *args: str, timeout: float) -> str:
-    """What a git command prints; nothing when git is missing, too slow, too talkative or refuses."""
-    repository = _find_repository(root)
+def run_git(root: Path, *args: str, timeout: float, with_untracked: bool = False) -> str:
+    """What a git command prints; nothing when git is missing, too slow, too talkative or refuses.
+
+    `with_untracked` shows git the files it does not know yet as if they had just been added. Nothing of that is kept:
+    it happens in a copy of the index, and new objects go to a folder of ours.
+    """
+    repository = find_repository(root)
     if repository is None:
         return ""
     with _Shell() as shell:
@@ -351,16 +307,22 @@ def _run_git(root: Path, *args: str, timeout: float) -> str:
             {name: value for name, value in described.items() if value in _DESCRIBING[name]},
             long_names=len(repository.head() or "") == 64,
         )
+        objects = os.path.join(repository.common, "objects")
         variables = {
             "GIT_DIR": repository.folder,
             "GIT_COMMON_DIR": shell.folder,
             "GIT_WORK_TREE": repository.work_tree,
-            "GIT_OBJECT_DIRECTORY": os.path.join(repository.common, "objects"),
+            "GIT_OBJECT_DIRECTORY": objects,
             "GIT_CONFIG_GLOBAL": os.devnull,
         }
         if repository.is_shallow():
             variables["GIT_SHALLOW_FILE"] = os.path.join(repository.common, "shallow")
-        return shell.run(["git", "-C", str(root), "-c", "core.quotepath=off", *args], variables, timeout=timeout)
+        command = ["git", "-C", str(root), "-c", "core.quotepath=off"]
+        if with_untracked and (index := shell.copy_index(repository.folder)) is not None:
+            apart = {"GIT_OBJECT_DIRECTORY": shell.make_objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
+            variables |= {"GIT_INDEX_FILE": index, **apart}
+            shell.run([*command, "add", "--intent-to-add", "--ignore-errors", "--", "."], variables, timeout=timeout)
+        return shell.run([*command, *args], variables, timeout=timeout)
 
 
 class _Shell:
@@ -382,6 +344,21 @@ class _Shell:
         ]
         with open(os.path.join(self.folder, "config"), "w", encoding="ascii") as file:
             file.write("\n".join(lines))
+
+    def copy_index(self, folder: str) -> str | None:
+        """A copy of a repository's index that may be changed; nothing before the first file was added."""
+        found = read_plain_file(os.path.join(folder, "index"), max_bytes=_MAX_INDEX)
+        if found is None:
+            return None
+        path = os.path.join(self.folder, "index")
+        with open(path, "wb") as file:
+            file.write(found)
+        return path
+
+    def make_objects(self) -> str:
+        """A folder for objects that nobody keeps."""
+        os.mkdir(os.path.join(self.folder, "objects"))
+        return os.path.join(self.folder, "objects")
 
     def run(self, command: list[str], variables: dict[str, str], *, timeout: float) -> str:
         import subprocess

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FOLDER = ".recollect"
 STORE = "memory.db"
+FOLLOWED = "files-followed"  # the name of what the store says of the last time memories followed their files
 _MAX_POINTER = 4_096  # bytes of a file that names a folder
 
 
@@ -87,6 +88,29 @@ def read_git_pointer(pointer: str) -> str | None:
     modules = f"{os.sep}.git{os.sep}modules{os.sep}"
     around, found, _ = private.partition(modules)
     return private if found and home.startswith(os.path.join(around, "")) else None
+
+
+def index_stamp(folder: str) -> str:
+    """Changes whenever files of the repository around a folder are staged, renamed by git, committed or checked out;
+    empty outside a repository."""
+    folder = os.path.abspath(folder)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+    pointer = os.path.join(folder, ".git")
+    private = pointer if os.path.isdir(pointer) else read_git_pointer(pointer)
+    try:
+        found = os.stat(os.path.join(private or pointer, "index"))
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns}-{found.st_size}"
+
+
+def describe_followed(stamp: str, commit: str | None) -> str:
+    """What the store keeps of a state that memories have followed: git's index and the commit it was at."""
+    return f"{stamp} {commit or ''}"
 
 
 def _read_line(file: str) -> str | None:

@@ -11,7 +11,7 @@ from recollect.core.records import Memory
 from recollect.recall.evidence import REACH, ContextWindow, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
 from recollect.recall.recipes import NEIGHBOUR_LEADERS, NEIGHBOUR_STEPS, TYPICAL_WORDS, WISHES_LIMIT, WISHES_SCREENED
-from recollect.store.memories import Nearby
+from recollect.store.nearby import Nearby
 from recollect.store.port import Tokens
 from recollect.store.store import Store
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from recollect.core.records import Memory
-from recollect.store.memories import Said
+from recollect.store.nearby import Said
 
 _CHUNK = 700  # characters of one text view: a longer statement gets several
 _MOST_CHUNKS = 8

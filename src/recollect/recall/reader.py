@@ -442,6 +442,10 @@ class Reader:
         found = store.words.matching(read(Query(text)), self.check(filter), weights=PLAIN_COLUMNS, limit=limit)
         return store.memories.get_many([hit.id for hit in found]).memories
 
+    def tied(self) -> tuple[Memory, ...]:
+        """The open memories of the project about files or symbols, passages aside, whoever's they are."""
+        return tuple(self._stores.project.memories.tied())
+
     def passages(self, document: str) -> tuple[Memory, ...]:
         """The passages of one document."""
         return tuple(self._stores.project.memories.of_document(document))

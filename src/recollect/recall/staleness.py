@@ -81,10 +81,18 @@ def _outdated(memory: Memory, changes: Changes) -> tuple[float, list[str]]:
     if memory.commit and (moved := changes.changed(memory.files, since=memory.commit)):
         lost = FILES_CHANGED * len(moved) / len(memory.files)
         said.append(f"changed since {memory.commit[:10]}: {', '.join(moved[:3])}")
+    if outgrown := find_outgrown(memory, changes):
+        said.append(outgrown)
+    return lost, said
+
+
+def find_outgrown(memory: Memory, changes: Changes) -> str:
+    """Why a person should look at a memory again: a file of it changed long after it was written; else nothing. A file
+    that git says is unchanged is not newer, whenever it was checked out."""
     stands_for = max(memory.updated_at, memory.event_at or memory.updated_at)
-    for file in memory.files:
+    suspect = changes.changed(memory.files, since=memory.commit) if memory.commit else memory.files
+    for file in suspect:
         written = changes.modified(file)
         if written is not None and written - stands_for > FILE_OUTGREW:
-            said.append(f"{file} is {(written - stands_for).days} days newer: review it")
-            break
-    return lost, said
+            return f"{file} is {(written - stands_for).days} days newer: review it"
+    return ""

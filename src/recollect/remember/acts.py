@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.core.decay import Exponential
-from recollect.core.doors import CORRECTS, PROPOSES, SPOKEN
+from recollect.core.doors import CORRECTS, FILES_GONE, OUTGROWN, PROPOSES, SPOKEN
 from recollect.core.drafts import Draft
 from recollect.core.errors import InvalidField, MemoryNotFound, MemoryNotOpen, PersonOnly, PersonsMemory, StaleEdit
 from recollect.core.fields import EDITABLE
@@ -35,6 +35,7 @@ from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
 
 CERTAIN = 1.0  # what a person confirmed
+_ANSWERED = frozenset({PROPOSES, CORRECTS, OUTGROWN})  # marks of questions that a confirmation answers
 
 
 def confirm(
@@ -68,8 +69,11 @@ def confirm(
 
 def certain(memory: Memory, hand: ActContext) -> Memory:
     """A memory as a person has looked at it and says that it is right."""
+    attributes = {name: value for name, value in memory.attributes.items() if name not in _ANSWERED}
+    if FILES_GONE in attributes:  # it holds although they are gone: that is not asked again
+        attributes[FILES_GONE] = {"files": list_gone(memory)}
     return memory.having(
-        attributes={name: value for name, value in memory.attributes.items() if name not in (PROPOSES, CORRECTS)},
+        attributes=attributes,
         verified=True,
         needs_review=False,
         confidence=CERTAIN,
@@ -77,6 +81,13 @@ def certain(memory: Memory, hand: ActContext) -> Memory:
         stale_at=None if memory.stale_at is not None and memory.stale_at <= hand.at else memory.stale_at,
         decay=Exponential(0.0) if memory.kind == Kind.FACT else memory.decay,
     )
+
+
+def list_gone(memory: Memory) -> list[str]:
+    """The files of a memory that are known to be deleted."""
+    note = memory.attributes.get(FILES_GONE)
+    files = note.get("files") if isinstance(note, Mapping) else None
+    return [str(file) for file in files] if isinstance(files, list | tuple) else []
 
 
 def reject(

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from recollect.core.entities import Entity
     from recollect.core.links import Link
     from recollect.core.log import Action
+    from recollect.remember.follow import FileTree
     from recollect.remember.forget import Forgotten
     from recollect.remember.passages import DocumentChunks, Kept
     from recollect.remember.undo import Undone
 
+FRESHNESS = "freshness"  # in whose name memories follow their files
 AT_ONCE = 16  # memories that get their vectors as they are remembered; more are left to the chore
 Tie: TypeAlias = "Callable[[Draft], Draft]"
 
@@ -335,12 +337,12 @@ class Writer:
         store, found = self._stores.find(id)
         return acts.expire(store, found, self.act(why, actor=actor))
 
-    def annotate(self, id: str, *, actor: str | None = None, **fields: Any) -> Memory:
+    def annotate(self, id: str, *, actor: str | None = None, why: str = "", **fields: Any) -> Memory:
         """Add what was worked out about a memory, such as whom it mentions. What it says does not change."""
         from recollect.remember import acts
 
         store, found = self._stores.find(id)
-        return acts.annotate(store, found, self.act(actor=actor), **fields)
+        return acts.annotate(store, found, self.act(why, actor=actor), **fields)
 
     def witness(
         self,
@@ -376,6 +378,15 @@ class Writer:
 
         store, found = self._stores.find(id)
         acts.cite(store, found, self.act("said again", actor=actor), sources=sources, session=session)
+
+    def follow_files(self, tree: FileTree) -> int:
+        """Let memories about files follow them to where they are now; how many changed."""
+        from recollect.core.doors import TEND
+        from recollect.remember.follow import follow_files
+
+        at = self.now()
+        act = ActContext(FRESHNESS, at, self.identity("act", at), TEND)
+        return follow_files(self._stores.project, tree, act)
 
     def put_entities(
         self,

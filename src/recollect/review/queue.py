@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from recollect.core.doors import PROPOSES, TAINTED
+from recollect.core.doors import OUTGROWN, PROPOSES, TAINTED
 from recollect.core.errors import InvalidField
 from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
@@ -55,7 +55,7 @@ def ask(memory: Memory, *, contradicted: bool, now: datetime) -> ReviewQuestion:
         return ReviewQuestion.CONTRADICTION
     if memory.status is Status.DISPUTED:
         return ReviewQuestion.DISPUTE
-    if memory.stale_at is not None and memory.stale_at <= now:
+    if (memory.stale_at is not None and memory.stale_at <= now) or OUTGROWN in memory.attributes:
         return ReviewQuestion.STALE
     return ReviewQuestion.TAINTED if memory.attributes.get(TAINTED) else ReviewQuestion.CANDIDATE
 

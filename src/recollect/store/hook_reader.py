@@ -72,6 +72,7 @@ class HookReader:
         self._tokens = keywords.tokens
         self._now = now
         self.project = self._fact("", "project") or "default"
+        self.former_names: Callable[[Iterable[str]], list[str]] = list  # adds what renamed files were called
 
     _META = "select value, checksum from meta where project = :project and name = :name"
 
@@ -130,6 +131,7 @@ class HookReader:
         self, names: Iterable[str], kinds: Iterable[str], *, limit: int, facet: str = "file"
     ) -> list[MemorySummary]:
         """What is known of some files, or modules, the surest first."""
+        names = self.former_names(names) if facet == "file" else names
         listed = {"values": sorted(names), "kinds": sorted(kinds), "limit": limit}
         return self._summaries(self._ABOUT, {**listed, "facet": facet})
 

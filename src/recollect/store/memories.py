@@ -1,5 +1,4 @@
-"""The memories table: rows in, rows out, each guarded by its checksum, each in step with its keyword entry and facets;
-and what was said around a memory in its session.
+"""The memories table: rows in, rows out, each guarded by its checksum, each in step with its keyword entry and facets.
 
 Every method that changes rows must run inside `engine.write()`. Nothing here decides anything.
 """
@@ -7,9 +6,9 @@ Every method that changes rows must run inside `engine.write()`. Nothing here de
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
 from recollect.core.digest import row_checksum
 from recollect.core.errors import AmbiguousId, InvalidInput, MemoryNotFound, StaleEdit, StoreDamaged, UnknownChoice
@@ -22,54 +21,10 @@ from recollect.core.scope import OPEN, Status
 from recollect.core.text import CONTENT_LIMIT, index_body, index_names
 from recollect.store.codec import from_row, to_row
 from recollect.store.filters import SEEN, where
+from recollect.store.nearby import Nearby, find_nearby
 from recollect.store.port import Engine, Row, Value, chunks
 
 _TAIL = re.compile(r"[0-9A-Za-z_]{4,100}")  # of an id: SQLite would take a NUL for the end of a pattern
-_Turn: TypeAlias = tuple[str, int]  # a session and an ordinal in it
-
-
-class Said(NamedTuple):
-    """A memory as a neighbour of another: just its words and who said them."""
-
-    id: str
-    content: str
-    role: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Nearby:
-    """What was said around some memories."""
-
-    _turns: Mapping[str, _Turn]
-    _said: Mapping[_Turn, Said]
-
-    def __contains__(self, id: str) -> bool:
-        """Was this memory said in a session?"""
-        return id in self._turns
-
-    def __iter__(self) -> Iterator[Said]:
-        """Everything said in reach of any of them, they themselves included."""
-        return iter(self._said.values())
-
-    def beside(self, id: str, step: int) -> Said | None:
-        """What was said so many turns after a memory in its session; before it, for a negative step."""
-        turn = self._turns.get(id)
-        return None if turn is None else self._said.get((turn[0], turn[1] + step))
-
-
-_NEARBY = """
-    select session, ordinal, id, content, source_role from memories where seq in (
-        select other.seq from memories own join memories other on other.project = own.project
-           and other.session = own.session and other.ordinal between own.ordinal - :reach and own.ordinal + :reach
-         where own.id = any(:ids) and own.project = :project)
-"""
-
-
-def _nearby(engine: Engine, project: str, ids: Sequence[str], *, reach: int) -> Nearby:
-    rows = engine.rows(_NEARBY, {"ids": list(ids), "reach": reach, "project": project}) if ids else []
-    wanted = set(ids)
-    turns = {id: (session, ordinal) for session, ordinal, id, _, _ in rows if id in wanted}
-    return Nearby(turns, {(session, ordinal): Said(*said) for session, ordinal, *said in rows})
 
 
 _NAMES = ", ".join(COLUMNS)
@@ -303,7 +258,7 @@ class Memories:
 
     def nearby(self, ids: Sequence[str], *, reach: int) -> Nearby:
         """What was said around some memories, so many turns to either side."""
-        return _nearby(self._engine, self._project, ids, reach=reach)
+        return find_nearby(self._engine, self._project, ids, reach=reach)
 
     _IN_ORDER = "select id from memories where id = any(:ids) and project = :project order by seq"
 
@@ -385,6 +340,16 @@ class Memories:
         best = sorted(total, key=lambda seq: (-total[seq], -seq))[:limit]
         ids: dict[int, str] = dict(self._engine.rows(self._IDS, {"seqs": best, "project": self._project}))
         return [(MemoryId(ids[seq]), total[seq]) for seq in best if seq in ids]
+
+    _TIED = f"""
+        select {_NAMES}, checksum from memories
+         where project = :project and status in ({_OPEN}) and kind not in ('episode', 'passage')
+           and (files is not null or node is not null) order by seq
+    """
+
+    def tied(self) -> list[Memory]:
+        """The open memories about files or symbols, oldest row first. Passages are cut again with their file."""
+        return list(self._page(self._engine.rows(self._TIED, {"project": self._project})).memories)
 
     _CARRIED = """
         select distinct value from facets where project = :project and facet = :facet and value = any(:values)

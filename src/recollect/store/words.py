@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from recollect.core.query import Filter, Reading
 from recollect.store.filters import where
-from recollect.store.memories import Said
+from recollect.store.nearby import Said
 from recollect.store.port import Engine, KeywordIndex, Match, Tokens
 
 _MOST_KEPT = 10_000  # texts kept as words; some 30 MB of ordinary turns
