@@ -54,8 +54,7 @@ def build() -> None:
     """Install what the lock file names, check the types, make the bundle."""
     npm, env = find_npm()
     if not _INSTALLED.is_file() or _INSTALLED.stat().st_mtime < _LOCK.stat().st_mtime:
-        # The versions of the lock file. `npm ci` would refuse one that leaves other systems' binaries out.
-        install = [*npm, "install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]
+        install = [*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"]  # exactly the versions of the lock file
         subprocess.run(install, cwd=SOURCE, env=env, check=True)
     subprocess.run([*npm, "run", "--silent", "build"], cwd=SOURCE, env=env, check=True, stdout=subprocess.DEVNULL)
     (BUNDLE / "index.html").touch()  # newer than all its sources, whatever their clocks say

@@ -39,6 +39,7 @@ VIEWS = {
     "impact": "/map?target=shop/till.py",
     "sessions": "/sessions",
     "session": "/sessions/s1",
+    "told": "/sessions?tab=told",
     "talks": "/sessions?tab=talks",
     "talk": "/sessions/monday?tab=talks",
     "entities": "/sessions?tab=entities",
@@ -139,7 +140,9 @@ def fill_memory(memory: Recollect, project: Path) -> str:
         "Make a release only from a clean branch.", kind="decision", tags=["release"], files=["docs/release.md"]
     ).id
     memory.remember("The till rounds to two digits.", kind="fact", files=["shop/money.py"])
-    memory.remember("Parsing prices with a regular expression led nowhere.", kind="dead_end", files=["shop/till.py"])
+    told = memory.remember(
+        "Parsing prices with a regular expression led nowhere.", kind="dead_end", files=["shop/till.py"]
+    ).id
     for first_word in _FIRST:
         for second in _SECOND:
             memory.remember(f"{first_word} {second} are kept behind the counter until release.", kind="pattern")
@@ -154,11 +157,22 @@ def fill_memory(memory: Recollect, project: Path) -> str:
         )
     memory.docs.index([project / "docs"])
     memory.code.index(project)
-    watch = memory.observer.watch("s1", host="claude-code")
-    session = Session("s1").user("Make the till faster").read("shop/till.py").edit("shop/till.py")
-    for event in session.events:
-        watch.feed(event)
-    memory.observer.finish(watch)
+    for name in ("s2", "s1"):  # the second time a command puts another right, it is a lesson
+        watch = memory.observer.watch(name, host="claude-code")
+        session = Session(name).user("Make the till faster").read("shop/till.py").edit("shop/till.py")
+        session.run("npm run lint", "error: script lint exited with code 1", error=True)
+        session.run("npm run lint:fix").run("npm run lint")
+        for event in session.events:
+            watch.feed(event)
+        memory.observer.finish(watch)
+    memory.agent_context.injections.record_session(
+        "s1",
+        host="claude-code",
+        arm="full",
+        began=memory.writer.now(),
+        told=[(told, "prompt", 90_000_000), (first, "first_message", 90_000_000)],
+        outcome=None,
+    )
     said = datetime(2026, 1, 5, tzinfo=UTC)
     for number, words in enumerate(("Hi, I'm Ada and I live in Lisbon.", "I work at Acme Corp now.")):
         memory.sessions.capture(words, session="monday", role="user", at=said + timedelta(minutes=number))

@@ -19,7 +19,7 @@ import { Settings } from "./views/settings";
 import { Teach, teach } from "./views/teach";
 import { undo } from "./acts";
 import { call } from "./client";
-import { language, number, t, type Key } from "./words";
+import { choose, language, number, t, type Key } from "./words";
 
 type View = { path: string; name: Key; icon: IconName; key: string };
 const VIEWS: View[] = [
@@ -149,7 +149,7 @@ function Sidebar({ current, onHelp }: { current: string; onHelp: () => void }) {
         <div class="foot-row">
           <label>
             <span class="only-read">{t("language.title")}</span>
-            <select value={language.value} onChange={(event) => (language.value = event.currentTarget.value as "en" | "fr")}>
+            <select value={language.value} onChange={(event) => choose(event.currentTarget.value as "en" | "fr")}>
               <option value="en">English</option>
               <option value="fr">Français</option>
             </select>

@@ -17,13 +17,24 @@ export const theme = signal<Theme>(recall("theme", ["system", "light", "dark"], 
 export type Toast = { id: number; text: string; undo?: () => void; bad?: boolean };
 export const toasts = signal<Toast[]>([]);
 const TOAST_MS = 8_000;
+const ASKING_TOAST_MS = 20_000; // one with a way back, or with bad news, is given time to be read
+const held = signal(false); // somebody is at the toasts: none goes
 let lastToast = 0;
 
 /** Say what happened; with a way back where there is one. */
 export function tell(text: string, options: { undo?: () => void; bad?: boolean } = {}): void {
   const toast = { id: ++lastToast, text, ...options };
   toasts.value = [...toasts.value.slice(-2), toast];
-  window.setTimeout(() => dismiss(toast.id), TOAST_MS);
+  fade(toast.id, options.undo || options.bad ? ASKING_TOAST_MS : TOAST_MS);
+}
+
+function fade(id: number, ms: number): void {
+  window.setTimeout(() => (held.value ? fade(id, TOAST_MS) : dismiss(id)), ms);
+}
+
+/** Keep the toasts for as long as a pointer or the focus is on them. */
+export function holdToasts(isHeld: boolean): void {
+  held.value = isHeld;
 }
 
 export function dismiss(id: number): void {

@@ -51,9 +51,10 @@ def test_an_empty_store_tells_the_next_step_in_every_view(browser: Browser, tmp_
             ("/", "Nothing is remembered yet"),
             ("/memories", "No memories yet"),
             ("/ask?q=anything", "Nothing is known about that"),
-            ("/review", "Nothing waits for you"),
+            ("/review", "Nothing to review"),
             ("/map", "recollect code index"),
             ("/sessions", "recollect install"),
+            ("/sessions?tab=told", "Nothing was told yet"),
             ("/sessions?tab=talks", "recollect import"),
             ("/documents", "recollect docs index"),
         ):
@@ -71,7 +72,7 @@ def test_a_server_that_stops_and_starts_again_is_found_again(browser: Browser, t
         server.memory.remember("The shop opens at eight.", kind="fact")
         server.open(page, "/memories")
         port = int(server.url.rsplit(":", 1)[1])
-    expect(page.get_by_role("alert")).to_contain_text("The server does not answer", timeout=_LONG_MS)
+    expect(page.get_by_role("alert")).to_contain_text("The server is not responding", timeout=_LONG_MS)
     assert "The shop opens at eight." in page.locator(".row-text").first.inner_text()  # what was loaded stays
     with serving(tmp_path, port=port, fill=False) as server:
         server.memory.remember("The shop closes at six.", kind="fact")

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from panel_server import VIEWS, PanelServer, settle
+from recollect import Filter
 
 
 def test_every_view_opens_by_its_own_address(page: Page, server: PanelServer) -> None:
@@ -69,6 +70,40 @@ def test_a_correction_takes_one_of_four_reasons(page: Page, server: PanelServer)
     assert server.memory.recall("when does the till close", track=False).hits[0].memory.content.endswith("ten.")
 
 
+@pytest.mark.parametrize("reason", ["Inaccurate", "Outdated", "Duplicate"])
+def test_a_correction_can_be_undone_and_not_over_what_others_changed_since(
+    page: Page, server: PanelServer, reason: str
+) -> None:
+    shelf = f"The shelf {reason[0]}"
+    old = server.memory.remember(f"{shelf} is made of oak.", kind="fact").id
+    server.memory.remember(f"Oak is what {shelf.lower()} was built from.", kind="fact")
+    page.goto(f"{server.url}/memories/{old}")
+    for is_changed in (False, True):
+        page.get_by_role("button", name="Correct", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("radio", name=re.compile(f"^{reason}")).check()
+        if reason == "Inaccurate":
+            dialog.get_by_role("textbox", name="Corrected text").fill(f"{shelf} is made of pine.")
+        if reason == "Duplicate":
+            dialog.get_by_role("radio", name=f"Oak is what {shelf.lower()}").check()
+        dialog.get_by_role("button", name="Save correction").click()
+        toast = page.locator(".toast", has_text="Corrected.").last
+        expect(toast).to_be_visible()
+        expect(page.locator("article.memory .badge", has_text="Active")).to_have_count(0)
+        assert server.memory.get(old).status != "active"
+        if is_changed:  # somebody else takes the correction back and goes on from there
+            server.memory.undo(old)
+            server.memory.edit(old, tags=["seen"])
+        toast.get_by_role("button", name="Undo").click()
+        if is_changed:
+            expect(page.locator(".toast.bad")).to_contain_text("Not undone: the memory was changed again since.")
+            assert (server.memory.get(old).tags, server.memory.get(old).status) == (("seen",), "active")
+        else:
+            expect(page.locator(".toast").last).to_contain_text("Undone.")
+            expect(page.locator("article.memory .badge", has_text="Active")).to_be_visible()
+            assert server.memory.get(old).status == "active"
+
+
 def test_an_edit_is_previewed_and_never_overwrites_another(page: Page, server: PanelServer) -> None:
     id = server.memory.remember("The storeroom is in the cellar.", kind="fact").id
     page.goto(f"{server.url}/memories/{id}")
@@ -109,8 +144,31 @@ def test_many_can_be_acted_on_at_once(page: Page, server: PanelServer) -> None:
     settle(page)
     for box in page.locator(".row input").all()[:3]:
         box.check()
-    page.get_by_role("toolbar", name="Selected memories").get_by_role("button", name="Pin").click()
-    expect(page.locator(".toast")).to_contain_text("3 memories")
+    bar = page.get_by_role("toolbar", name="Selected memories")
+    bar.get_by_role("button", name="Pin").click()
+    toast = page.locator(".toast", has_text="3 memories")
+    expect(toast).to_be_visible()
+    pinned = [one.id for one in server.memory.list(Filter(pinned=True)) if one.kind == "pattern"]
+    assert len(pinned) == 3
+    server.memory.edit(pinned[0], tags=["kept"])
+    toast.get_by_role("button", name="Undo").click()
+    expect(page.locator(".toast", has_text="Undone for 2 memories.")).to_be_visible()
+    expect(page.locator(".toast.bad")).to_contain_text("One was changed again since")
+    assert [server.memory.get(id).pinned for id in pinned] == [True, False, False]
+
+
+def test_a_range_or_everything_is_selected_at_once(page: Page, server: PanelServer) -> None:
+    page.goto(f"{server.url}/memories?kind=pattern")
+    settle(page)
+    boxes = page.locator(".row input")
+    boxes.nth(1).click()
+    boxes.nth(4).click(modifiers=["Shift"])
+    bar = page.get_by_role("toolbar", name="Selected memories")
+    expect(bar).to_contain_text("4 selected")
+    bar.get_by_role("button", name="Select all").click()
+    expect(bar).to_contain_text("60 selected")
+    bar.get_by_role("button", name="Clear selection").click()
+    expect(bar).to_have_count(0)
 
 
 def test_an_answer_cites_what_it_stands_on(page: Page, server: PanelServer) -> None:
@@ -157,8 +215,24 @@ def test_the_map_shows_modules_and_what_a_change_reaches(page: Page, server: Pan
 
 def test_a_session_tells_what_was_asked(page: Page, server: PanelServer) -> None:
     page.goto(f"{server.url}/sessions")
-    page.get_by_role("link", name=re.compile("Make the till faster")).click()
+    page.get_by_role("link", name=re.compile("Make the till faster")).first.click()
     expect(page.locator(".timeline")).to_contain_text("Make the till faster")
+
+
+def test_the_end_of_a_session_is_reviewed_where_it_is_told(page: Page, server: PanelServer) -> None:
+    page.goto(f"{server.url}/sessions/s1")
+    settle(page)
+    told = page.locator("section.card", has=page.get_by_role("heading", name="What the agent was told"))
+    expect(told.locator("li", has_text="led nowhere")).to_contain_text("Used: worked on shop/till.py")
+    expect(told.locator("li", has_text="clean branch")).to_contain_text("No sign that it was used")
+    learned = page.locator("section.card", has=page.get_by_role("heading", name="What was learned"))
+    lesson = learned.locator("li", has_text="When `npm run lint` fails, run `npm run lint:fix`")
+    lesson.get_by_role("button", name="Confirm").click()
+    expect(lesson.locator(".badge", has_text="Active")).to_be_visible()
+    expect(lesson.get_by_role("button")).to_have_count(0)
+    assert server.memory.recall("npm run lint fails", track=False).hits[0].memory.verified
+    page.goto(f"{server.url}/sessions?tab=told")
+    expect(page.locator("main")).to_contain_text("Parsing prices with a regular expression led nowhere.")
 
 
 def test_a_document_shows_its_place(page: Page, server: PanelServer) -> None:

@@ -28,7 +28,7 @@ export function CorrectDialog({ memory, onClose }: { memory: WholeMemory; onClos
     const isDone = await attempt(() => call("correct_memory", { path: { id: memory.id }, body, revision: memory.revision }));
     setBusy(false);
     if (isDone) {
-      toldDone("correct", memory.id);
+      toldDone("correct", memory.id, memory.revision + 1); // one change raises it by one: undo refuses any other
       onClose();
     }
   };

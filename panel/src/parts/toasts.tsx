@@ -1,11 +1,19 @@
 /** What just happened, and the way back. */
-import { dismiss, toasts } from "../state";
+import { dismiss, holdToasts, toasts } from "../state";
 import { t } from "../words";
 import { Button } from "./basic";
 
 export function Toasts() {
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div
+      class="toasts"
+      role="status"
+      aria-live="polite"
+      onPointerEnter={() => holdToasts(true)}
+      onPointerLeave={() => holdToasts(false)}
+      onFocusIn={() => holdToasts(true)}
+      onFocusOut={() => holdToasts(false)}
+    >
       {toasts.value.map((toast) => (
         <div key={toast.id} class={toast.bad ? "toast bad" : "toast"}>
           <span>{toast.text}</span>

@@ -24,8 +24,9 @@ export function Home() {
         <Activity />
         <Attention reasons={health.data.reasons} />
       </div>
-      <div class="columns three">
+      <div class="columns several">
         <Held />
+        <Covered />
         <Latest />
         <Limits growth={health.data.growth} />
       </div>
@@ -202,6 +203,39 @@ function Held() {
   return (
     <Card title={t("held.title")} aside={choose} id="held">
       {data ? <Shares values={data.facets[what] ?? []} list={what} href={(value) => `/memories?${what}=${encodeURIComponent(value)}`} /> : <Skeleton lines={6} />}
+    </Card>
+  );
+}
+
+const MODULES = 6;
+const COVERED_FILES = 2; // files that one memory covers: the map draws the same
+
+/** How much is known about the largest modules. Without an index of the code there is nothing to say. */
+function Covered() {
+  const { data, problem } = useLoad((signal) => call("code_map", { signal }), [], { live: false });
+  if (problem || data?.modules.length === 0) return null;
+  const modules = [...(data?.modules ?? [])].sort((a, b) => b.symbols - a.symbols || a.path.localeCompare(b.path)).slice(0, MODULES);
+  return (
+    <Card title={t("covered.title")} aside={<a href="/map">{t("nav.map")}</a>} id="covered">
+      {data ? (
+        <ul class="limits">
+          {modules.map((one) => {
+            const share = Math.min(1, (one.memories * COVERED_FILES) / Math.max(1, one.files));
+            const words = t("memories.count", { n: one.memories });
+            return (
+              <li key={one.path}>
+                <a class="path" href={`/map?module=${encodeURIComponent(one.path)}`}>
+                  {one.path}
+                </a>
+                <span class="dim">{words}</span>
+                <Meter share={share} tone="good" label={`${one.path}: ${words}`} />
+              </li>
+            );
+          })}
+        </ul>
+      ) : (
+        <Skeleton lines={6} />
+      )}
     </Card>
   );
 }

@@ -1,6 +1,6 @@
 /** Memories: search as you type, facets, a list of any length, and the card of the one that is chosen. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { actOnMany, type BatchAct } from "../acts";
+import { actOnMany, attempt, type BatchAct } from "../acts";
 import type { FacetsShape, FoundMemory, WholeMemory } from "../api";
 import { asProblem, call, isAborted, type Problem } from "../client";
 import { useLoad, useRested } from "../hooks";
@@ -18,6 +18,7 @@ const PAGE = 100;
 const ROW = 82; // pixels; the style sheet holds the same figure
 const REST_MS = 120;
 const SEARCHED = 200;
+const MOST_PICKED = 500; // what one request may act on
 const ORDERS = ["newest", "oldest", "confidence", "accessed"] as const;
 const FACETS = ["status", "kind", "source", "needs_review", "pinned", "confidence", "module", "file", "tag", "scope", "user"] as const;
 type Facet = (typeof FACETS)[number];
@@ -205,10 +206,28 @@ function Rows({ text, filter, chosen, total, onFilter }: { text: string; filter:
     const memory = at(next);
     if (memory && chosen) open(memory);
   };
-  const pick = (memory: WholeMemory) => {
+  const lastPicked = useRef(-1);
+  /** Pick one, or with Shift all from the last one picked to this one. */
+  const pick = (place: number, isRange = false) => {
     const next = new Set(picked);
-    if (!next.delete(memory.id)) next.add(memory.id);
+    const memory = at(place);
+    const from = isRange && lastPicked.current >= 0 ? lastPicked.current : place;
+    lastPicked.current = place;
+    if (!memory) return;
+    if (from === place && next.delete(memory.id)) return setPicked(next);
+    for (let one = Math.min(from, place); one <= Math.max(from, place); one += 1) {
+      const found = at(one);
+      if (found && next.size < MOST_PICKED) next.add(found.id);
+    }
     setPicked(next);
+  };
+  const pickAll = async () => {
+    if (rows.hits) return setPicked(new Set(rows.hits.map((hit) => hit.id)));
+    await attempt(async () => {
+      const order = (place.value.query.get("order") ?? "newest") as "newest";
+      const { memories } = await call("list_memories", { query: { ...filter, order, limit: MOST_PICKED } });
+      setPicked(new Set(memories.map((one) => one.id)));
+    }, { isReading: true });
   };
   useEffect(() => setPicked(new Set()), [text, JSON.stringify(filter)]);
   useKeys(
@@ -216,7 +235,7 @@ function Rows({ text, filter, chosen, total, onFilter }: { text: string; filter:
       { keys: "j", about: "key.next", run: () => step(1) },
       { keys: "k", about: "key.previous", run: () => step(-1) },
       { keys: "Enter", about: "key.open", run: () => focused >= 0 && at(focused) && open(at(focused) as WholeMemory) },
-      { keys: "s", about: "key.pick", run: () => focused >= 0 && at(focused) && pick(at(focused) as WholeMemory) },
+      { keys: "s", about: "key.pick", run: () => focused >= 0 && pick(focused) },
       { keys: "Escape", about: "key.close", run: () => (picked.size ? setPicked(new Set()) : go(withQuery({}, "/memories"))) },
     ],
     [focused, rows.pages, rows.hits, picked, chosen, place.value],
@@ -246,7 +265,7 @@ function Rows({ text, filter, chosen, total, onFilter }: { text: string; filter:
           </label>
         )}
       </div>
-      {picked.size > 0 && <Bulk ids={[...picked]} onDone={() => setPicked(new Set())} />}
+      {picked.size > 0 && <Bulk ids={[...picked]} isMore={picked.size < Math.min(count, MOST_PICKED)} onAll={() => void pickAll()} onDone={() => setPicked(new Set())} />}
       {rows.problem && count === 0 ? (
         <Failure problem={rows.problem} retry={rows.reload} />
       ) : rows.loading ? (
@@ -266,7 +285,7 @@ function Rows({ text, filter, chosen, total, onFilter }: { text: string; filter:
             const looks = ["row", memory.id === chosen ? "chosen" : "", place === focused ? "focused" : ""].join(" ");
             return (
               <div class={looks}>
-                <input type="checkbox" aria-label={t("memories.pick", { text: memory.content.slice(0, 60) })} checked={picked.has(memory.id)} onChange={() => pick(memory)} />
+                <input type="checkbox" aria-label={t("memories.pick", { text: memory.content.slice(0, 60) })} checked={picked.has(memory.id)} onClick={(event) => pick(place, event.shiftKey)} />
                 <a
                   class="row-link"
                   href={withQuery({}, `/memories/${encodeURIComponent(memory.id)}`)}
@@ -308,7 +327,7 @@ function NoRows({ text, isFiltered }: { text: string; isFiltered: boolean }) {
 
 const BULK: BatchAct[] = ["confirm", "dispute", "pin", "reject"];
 
-function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
+function Bulk({ ids, isMore, onAll, onDone }: { ids: string[]; isMore: boolean; onAll: () => void; onDone: () => void }) {
   const [isForgetting, setForgetting] = useState(false);
   const run = async (name: BatchAct) => {
     if (await actOnMany(name, ids)) onDone();
@@ -316,6 +335,11 @@ function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   return (
     <div class="bulk" role="toolbar" aria-label={t("bulk.title")}>
       <strong>{t("bulk.picked", { n: ids.length })}</strong>
+      {isMore && (
+        <Button small look="quiet" onClick={onAll}>
+          {t("bulk.all", { n: MOST_PICKED })}
+        </Button>
+      )}
       {BULK.map((name) => (
         <Button key={name} small onClick={() => void run(name)}>
           {t(`do.${name}` as Key)}

@@ -1,37 +1,17 @@
 /** Review: the one queue of what waits for a person, with the evidence beside the claim. Made for the keyboard. */
 import { useState } from "preact/hooks";
-import { attempt } from "../acts";
-import type { Decision, ReviewEvidenceShape, ReviewItemShape, WholeMemory } from "../api";
-import { asProblem, call } from "../client";
+import type { ReviewEvidenceShape, ReviewItemShape, WholeMemory } from "../api";
+import { call } from "../client";
 import { useLoad } from "../hooks";
 import { useKeys } from "../keys";
 import { Badge, Button, Empty, Failure, Kbd, KindBadge, Skeleton, When } from "../parts/basic";
-import { Dialog } from "../parts/dialog";
+import { type Choice, decideItem, Rewrite, takeBack } from "../parts/decide";
 import { Provenance, Story } from "../parts/memory";
 import { go, place, withQuery } from "../router";
-import { tell } from "../state";
 import { named, number, t } from "../words";
 
 const GROUPINGS = ["question", "subject", "file", "module", "kind"] as const;
 type Grouping = (typeof GROUPINGS)[number];
-type Choice = Decision["decision"];
-
-const made: string[] = []; // the decisions of this visit, by their acts
-
-/** Take back one decision, the last of this visit unless one is named: exactly that one, whatever was done elsewhere. */
-async function takeBack(act: string | undefined = made.at(-1)): Promise<void> {
-  if (act === undefined) return tell(t("review.nothing_to_undo"));
-  await attempt(async () => {
-    try {
-      await call("undo_change", { body: { act } });
-      tell(t("did.undo"));
-    } catch (error) {
-      if (asProblem(error).code !== "already-undone") throw error;
-      tell(t("review.already_undone"));
-    }
-    if (made.includes(act)) made.splice(made.indexOf(act), 1);
-  });
-}
 
 export function Review({ id }: { id: string | null }) {
   const query = place.value.query;
@@ -137,11 +117,7 @@ function Item({ item, onDecided, onBack }: { item: ReviewItemShape; onDecided: (
   const decide = async (decision: Choice, content?: string) => {
     if (busy) return;
     setBusy(true);
-    const isDone = await attempt(async () => {
-      const { act } = await call("decide_review", { path: { id: item.id }, body: { decision, content: content ?? null, seen: item.revisions } });
-      made.push(act);
-      tell(t(`decided.${decision}`), { undo: () => void takeBack(act) });
-    });
+    const isDone = await decideItem(item, decision, content);
     setBusy(false);
     if (!isDone) return;
     setEditing(false);
@@ -246,39 +222,5 @@ function Evidence({ item, data }: { item: ReviewItemShape; data: ReviewEvidenceS
       </section>
       <Story entries={data.history} />
     </>
-  );
-}
-
-function Rewrite({ item, onSave, onClose }: { item: ReviewItemShape; onSave: (content: string) => void; onClose: () => void }) {
-  const [content, setContent] = useState(item.memory.content);
-  const isChanged = content.trim() !== "" && content.trim() !== item.memory.content;
-  return (
-    <Dialog title={t("review.rewrite")} onClose={onClose} wide>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isChanged) onSave(content.trim());
-        }}
-      >
-        <label class="field">
-          <span>{t("correct.better")}</span>
-          <textarea
-            rows={5}
-            value={content}
-            onInput={(event) => setContent(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && isChanged) onSave(content.trim());
-            }}
-          />
-        </label>
-        <p class="dim">{t("review.rewrite_about")}</p>
-        <footer>
-          <Button onClick={onClose}>{t("cancel")}</Button>
-          <Button look="main" type="submit" icon="check" disabled={!isChanged}>
-            {t("review.rewrite_save")}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
   );
 }

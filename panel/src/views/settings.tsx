@@ -148,7 +148,7 @@ function Jobs() {
                 <strong>{named("job", job.name)}</strong>{" "}
                 {job.outcome && <Badge tone={job.outcome === "failed" ? "bad" : "good"}>{named("job_outcome", job.outcome)}</Badge>}
                 <div class="dim">
-                  {job.ran_at ? t("jobs.last", { at: date(job.ran_at) }) : t("jobs.never")} · {job.always ? t("jobs.always") : t("jobs.next", { at: date(job.next_at) })}
+                  {job.ran_at ? t("jobs.last", { at: date(job.ran_at) }) : t("jobs.never")} · {nextRun(job)}
                 </div>
                 {job.note && <div class="dim">{job.note}</div>}
               </div>
@@ -179,6 +179,13 @@ function Jobs() {
   );
 }
 
+/** When a job runs again by itself. */
+function nextRun(job: JobShape): string {
+  if (job.held_by) return t("jobs.running");
+  if (job.always) return t("jobs.always");
+  return new Date(job.next_at).getTime() <= Date.now() ? t("jobs.due") : t("jobs.next", { at: date(job.next_at) });
+}
+
 // --- models ----------------------------------------------------------------------------------------------------------
 
 function Models() {
@@ -201,7 +208,7 @@ function Models() {
           </div>
           <div>
             <dt>{t("models.reranker")}</dt>
-            <dd>{data.reranker && data.reranker !== "none" ? data.reranker : t("nothing")}</dd>
+            <dd>{data.reranker && data.reranker !== "none" ? data.reranker : t("none")}</dd>
           </div>
           <div>
             <dt>{t("models.model")}</dt>
@@ -219,7 +226,7 @@ function Models() {
               <div>
                 <strong>{pack.name}</strong>
                 <div class="dim">
-                  {pack.model} · {t("models.dims", { n: pack.dims })} · {bytes(pack.bytes)} · {pack.licence}
+                  {[pack.model, pack.dims > 1 ? t("models.dims", { n: pack.dims }) : t("models.reranker"), bytes(pack.bytes), pack.licence].join(" · ")}
                 </div>
               </div>
               {pack.state === "installed" ? <Badge tone="good">{t("hosts.installed")}</Badge> : <Command text={`recollect models install ${pack.name}`} />}

@@ -13,9 +13,14 @@ const usual: Language = navigator.language.toLowerCase().startsWith("fr") ? "fr"
 export const language = signal<Language>(recall("language", ["en", "fr"], usual));
 
 effect(() => {
-  keep("language", language.value);
   document.documentElement.lang = language.value;
 });
+
+/** Another language, from now on and at the next visit. Until one is chosen, the browser's language holds. */
+export function choose(next: Language): void {
+  keep("language", next);
+  language.value = next;
+}
 
 /** The words for a key. `{name}` takes a value; with `n`, "one | several" takes the form that fits the number. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {

@@ -121,6 +121,9 @@ def test_one_act_on_many_says_what_became_of_each(served: Served) -> None:
     told = served.client.post("/v1/memories/batch", json={"act": "confirm", "ids": [*ids, "nothing"]}).json()["results"]
     assert [one["ok"] for one in told] == [True, True, True, False]
     assert told[-1]["code"] == "memory-not-found"
+    assert [one["revision"] for one in told[:3]] == [
+        served.client.get(f"/v1/memories/{id}").json()["revision"] for id in ids
+    ]
     assert served.client.post("/v1/memories/batch", json={"act": "explode", "ids": ids}).status_code == 422
 
 

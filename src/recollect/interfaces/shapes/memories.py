@@ -197,6 +197,7 @@ class BatchResult(TypedDict):
 
     id: str
     ok: bool
+    revision: NotRequired[int]  # undo names it, so that it takes back this change and no later one
     code: NotRequired[str]
     detail: NotRequired[str]
 

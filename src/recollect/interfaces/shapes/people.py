@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NotRequired
 
 from pydantic import with_config
 from typing_extensions import TypedDict
@@ -61,6 +61,7 @@ class ToldShape(TypedDict):
     host: str
     status: str
     content: str
+    touched: NotRequired[list[str]]  # in the story of a session: the memory's files that the session worked on
 
 
 class ToldListShape(TypedDict):

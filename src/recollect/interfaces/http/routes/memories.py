@@ -336,13 +336,16 @@ def _act_on(call: Call, given: str) -> Json:
     try:
         id = memory.reader.get(given, user=call.user(None)).id
         match call.body.act:
+            case "forget":
+                memory.forget(id, why=why)
+                return {"id": given, "ok": True}
             case "pin" | "unpin":
-                memory.pin(id, pinned=call.body.act == "pin")
+                changed = memory.pin(id, pinned=call.body.act == "pin")
             case act:
-                getattr(memory, act)(id, why=why)
+                changed = getattr(memory, act)(id, why=why)
     except RecollectError as error:
         return {"id": given, "ok": False, "code": error.code, "detail": str(error)}
-    return {"id": given, "ok": True}
+    return {"id": given, "ok": True, "revision": changed.revision}
 
 
 def undo_change(call: Call) -> Json:

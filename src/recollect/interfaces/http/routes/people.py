@@ -196,10 +196,16 @@ def read_observed_session(call: Call) -> Json:
     learned = call.memory.list(wanted, order="oldest", limit=200)
     work = call.memory.observer.work_of(id)
     told = call.memory.told(session=id, limit=500)
+    about: dict[str, tuple[str, ...]] = {
+        one.id: one.files for one in call.memory.reader.get_many([one.id for one in told if one.id])
+    }
+    worked_on = {one.path for one in work.files}
     return {
         "session": seen_session_json(work.session),
         **session_work_json(work),
-        "told": [told_json(one) for one in told],
+        "told": [
+            {**told_json(one), "touched": [file for file in about.get(one.id, ()) if file in worked_on]} for one in told
+        ],
         "saved_tokens": call.memory.review.saved([one.id for one in told]),
         "learned": [listed_json(one, call.memory.confidence(one)) for one in learned],
     }
