@@ -75,7 +75,7 @@ export type FoundMemories = { query_type: string; notes: string[]; hits: FoundMe
 /** A memory that was found, with what ranked it and where the words of the question stand in it. */
 export type FoundMemory = { id: string; score: number; confidence: number; citation: string; factors: Record<string, number>; reasons: string[]; doubts: string[]; highlights?: number[][]; memory: WholeMemory };
 
-export type GrowthShape = { name: string; value: number; limit: number; passed: boolean };
+export type GrowthShape = { name: string; value: number; limit: number; passed: boolean; text: string; advice: string };
 
 /** How healthy the store is, from 0 to 100, with the reason for every missing point. */
 export type HealthShape = { score: number; reasons: ReasonShape[]; total: number; active: number; to_review: number; growth: GrowthShape[]; at: string };
@@ -133,6 +133,11 @@ export type ProblemShape = { type: string; title: string; status: number; detail
 
 /** All that is known of one entity. */
 export type ProfileShape = { entity: EntityShape; merged: EntityShape[]; memories: WholeMemory[] };
+
+export type ProjectShape = { project: string; path: string; memories: number; changed_at: string; personal: boolean; trouble: string };
+
+/** The projects of this person on this machine. */
+export type ProjectsShape = { projects: ProjectShape[] };
 
 /** A question. With `write`, the configured language model writes an answer, each sentence with its memories. */
 export type QuestionBody = { question: string; limit?: number; write?: boolean; kinds?: string[]; user?: string | null };
@@ -198,7 +203,7 @@ export type SplitBody = { name: string; alias: string; why?: string };
 /** What a store is and holds now, in a few letters: adopting names it, so that nothing else is adopted. */
 export type StateShape = { state: string; foreign: boolean };
 
-export type StatusShape = { project: string; memories: Record<string, number>; sessions: Record<string, number>; entities: Record<string, number>; review: Json; observer: Json; latest: Json[]; spend: Json; jobs: Json[] };
+export type StatusShape = { project: string; memories: Record<string, number>; sessions: Record<string, number>; entities: Record<string, number>; review: Json; observer: Json; growth: GrowthShape[]; latest: Json[]; spend: Json; jobs: Json[] };
 
 export type StoreShape = { name: "project" | "personal"; project?: string; path: string | null; exists: boolean; foreign?: boolean; read_only?: boolean; memories?: Record<string, number>; bytes?: number; notices?: string[]; backups?: Json[] };
 
@@ -214,10 +219,12 @@ export type ToldShape = { id: string; at: string; moment: string; session: strin
 
 export type TrustBody = { level: "cautious" | "standard" | "confident" | "autonomous" };
 
-export type TrustLevelShape = { level: "cautious" | "standard" | "confident" | "autonomous"; told: number };
+/** One level: how many memories it may tell now (`told`), how many of the latest tellings it would have let through
+(`lately`), and those it would have withheld. */
+export type TrustLevelShape = { level: "cautious" | "standard" | "confident" | "autonomous"; threshold: number; told: number; lately: number; withheld: number; examples: ToldShape[] };
 
-/** How many memories may be told unasked at each level, of how many. */
-export type TrustLevelsShape = { memories: number; levels: TrustLevelShape[] };
+/** What agents were told in the last days and how many memories there are, and what each level makes of both. */
+export type TrustLevelsShape = { days: number; memories: number; lately: number; levels: TrustLevelShape[] };
 
 /** How much agents are told unasked, and what people did with what they were shown since. */
 export type TrustShape = { level: "cautious" | "standard" | "confident" | "autonomous"; threshold: number; offered: string | null; sessions: number; reviewed: number; confirmed: number; used: number; corrected: number; flagged: number };
@@ -542,6 +549,13 @@ export interface Operations {
     body: undefined;
     answer: Json;
   };
+  /** Every project whose store this person used on this machine, the one that changed last first. */
+  list_own_projects: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: ProjectsShape;
+  };
   /** What waits for a person, best first, with the other side of each contradiction. */
   list_review: {
     path: Record<string, never>;
@@ -619,10 +633,10 @@ export interface Operations {
     body: undefined;
     answer: SettingsShape;
   };
-  /** How many memories agents may be told unasked at each level of trust. */
+  /** What each level of trust would have told of what agents were told lately, and how many memories it may tell. */
   compare_trust: {
     path: Record<string, never>;
-    query: { store?: "project" | "personal" };
+    query: { store?: "project" | "personal"; days?: number };
     body: undefined;
     answer: TrustLevelsShape;
   };
@@ -736,6 +750,7 @@ export const routes: Record<keyof Operations, [string, string]> = {
   read_observer: ["GET", "/v1/observer"],
   read_observed_session: ["GET", "/v1/observer/session"],
   read_openapi: ["GET", "/v1/openapi.json"],
+  list_own_projects: ["GET", "/v1/projects"],
   list_review: ["GET", "/v1/review"],
   group_review: ["GET", "/v1/review/groups"],
   decide_review: ["POST", "/v1/review/{id}/decide"],

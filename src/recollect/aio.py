@@ -337,6 +337,7 @@ class AsyncRecollect(Twin[Recollect]):
     import_memories = on_thread(Recollect.import_memories)
     told = on_thread(Recollect.told)
     trust = on_thread(Recollect.trust)
+    compare_trust = on_thread(Recollect.compare_trust)
     adopt = on_thread(Recollect.adopt)
     state = on_thread(Recollect.state)
     put_vectors_back = on_thread(Recollect.put_vectors_back)

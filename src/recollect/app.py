@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.agent.context import AgentContext
     from recollect.agent.ingest import InjectionIngest, ToldMemory, Trust
     from recollect.agent.session import AgentSession
+    from recollect.agent.trust_preview import TrustPreview
     from recollect.code.api import Code
     from recollect.core.decay import Decay
     from recollect.core.drafts import Draft, Receipt
@@ -617,6 +618,20 @@ class Recollect:
         if level is not None:
             injections.choose_level(level)
         return injections.trust()
+
+    def compare_trust(self, *, days: int = 7) -> TrustPreview:
+        """What each level of trust would have told in the last days of what agents were told, and how many memories it
+        may tell now."""
+        from recollect.agent.recall_search import summarize
+        from recollect.agent.trust_preview import MOST_TOLD, TrustPreview, preview_levels, tellable
+
+        since = self.writer.now() - timedelta(days=days)
+        told = [one for one in self.told(limit=MOST_TOLD) if one.at >= since]
+        found = {one.id: self._find_told(one.id) for one in told if one.id}
+        known = {id: summarize(one, confidence=self.confidence(one)) for id, one in found.items() if one is not None}
+        may_tell = {level: self.count(tellable(level)) for level in LEVELS}
+        levels = preview_levels(told, known, may_tell)
+        return TrustPreview(days, self.count(tellable(None)), len(told), levels)
 
     @property
     def is_foreign(self) -> bool:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+import recollect
 from recollect.store.statistics import Position
+from recollect.tend import policy
+from recollect.tend.growth import Growth
 from recollect.tend.overview import KeptFigures
 
 
@@ -27,3 +34,27 @@ def test_a_figure_that_takes_long_is_kept_a_while_although_the_store_moved_on() 
     assert kept.get("x", Position(2, 0), count) == 0
     now[0] += 2.0
     assert kept.get("x", Position(2, 0), count) == 1
+
+
+def test_a_limit_that_is_passed_names_the_way_on() -> None:
+    assert Growth("nodes", 50_000, policy.MAX_NODES).advice == ""
+    told = Growth("nodes", 50_001, policy.MAX_NODES).advice
+    assert "50,001 of 50,000 code nodes" in told
+    assert "`recollect migrate" in told
+
+
+@pytest.mark.parametrize(("memories", "timed"), [(3, False), (4, True)])
+def test_recalls_are_timed_only_in_a_store_where_they_may_be_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memories: int, timed: bool
+) -> None:
+    monkeypatch.setattr(policy, "WORTH_TIMING", 4)
+    monkeypatch.setattr(policy, "ENOUGH_TIMINGS", 4)
+    with recollect.open(tmp_path / "memory.db") as memory:
+        for number in range(memories):
+            memory.remember(f"Stone {number} is hard.", again=True)
+        assert ("p99_ms" in [one.name for one in memory.overview.growth(probe=True)]) is timed
+
+
+def test_a_store_without_a_file_has_no_limits_of_one() -> None:
+    with recollect.open(":memory:") as memory:
+        assert memory.overview.growth() == ()

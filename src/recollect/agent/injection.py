@@ -93,12 +93,14 @@ PROMPT = Moment("prompt", budget=0.5, limit=5, max_chars=6_000, item_chars=1_500
 TOOL_RESULT = Moment("tool_result", budget=0.1, limit=3, max_chars=2_400, item_chars=800, interrupts=True)
 STEP = Moment("step", budget=0.05, limit=2, max_chars=1_800, item_chars=800, interrupts=True)
 BEFORE = Moment("before", budget=0.05, limit=1, max_chars=700, item_chars=500, interrupts=True)
+MOMENTS = (SYSTEM_PROMPT, FIRST_MESSAGE, PROMPT, TOOL_RESULT, STEP, BEFORE)
 
 # --- what may be told -------------------------------------------------------------------------------------------------
 
 CONFIRMED_CONFIDENCE = 0.65  # from which what a person said or confirmed is told at every level: it fades from .8 or 1
 INTERRUPTING_CONFIDENCE = 0.65  # below which nothing interrupts an agent, at any level of trust
 UNCONFIRMED_TIMES = 2  # that something was seen or used before it is told unconfirmed
+NOT_SURE = "not sure enough"  # the one objection that depends on the level
 FIRST_STEP = 5  # before it an agent is still taking in what it was given
 CERTAIN_RELEVANCE = 0.95  # by the whole of recall, from which meaning alone is reason enough (results/widening.md)
 ANSWER_RELEVANCE = 0.6  # share before it counts as the answer to a search
@@ -127,7 +129,7 @@ def find_objection(memory: MemorySummary, moment: Moment, *, level: str, given: 
         return objection
     threshold = min(THRESHOLDS[level], CONFIRMED_CONFIDENCE) if confirmed else THRESHOLDS[level]
     if memory.confidence < (max(INTERRUPTING_CONFIDENCE, threshold) if moment.interrupts else threshold):
-        return "not sure enough"
+        return NOT_SURE
     if not confirmed and memory.status != "active":
         return "disputed"
     if not confirmed and max(memory.seen, memory.accesses) < UNCONFIRMED_TIMES:

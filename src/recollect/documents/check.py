@@ -248,6 +248,8 @@ def _shown(file: Path, base: Path) -> str:
 
 def find_document(given: str, base: Path, room: DocumentsContext) -> Document:
     """The document meant by a path: as documents are named, or as the shell names the file."""
+    if "\0" in given:
+        raise DocumentNotFound(given)  # no file has such a name, and the system will not look for one
     for path in (given, _shown(Path(given), base)):
         document = room.documents.by_path(path.removeprefix("./"))
         if document is not None:

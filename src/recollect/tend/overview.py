@@ -24,6 +24,7 @@ from recollect.store.sqlite.backup import list_backups
 from recollect.store.statistics import DayCount, Position, StandingCount
 from recollect.store.store import Store
 from recollect.tend import policy
+from recollect.tend.growth import Growth, measure_growth, time_recalls
 
 if TYPE_CHECKING:
     from recollect.core.ports import Clock
@@ -57,19 +58,6 @@ class Reason:
     text: str
     action: str
     count: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How near the store is to what one file is good for. A limit that is passed names the way on."""
-
-    name: str
-    value: float
-    limit: float
-
-    @property
-    def is_passed(self) -> bool:
-        return self.value > self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +133,7 @@ class Overview:
         self._reader = reader
         self._clock = clock
         self._origin = origin
+        self._timer = timer
         self._kept = KeptFigures(timer)
 
     # --- how healthy ------------------------------------------------------------------------------------------------
@@ -170,18 +159,12 @@ class Overview:
             at=now,
         )
 
-    def growth(self) -> tuple[Growth, ...]:
+    def growth(self, *, probe: bool = False) -> tuple[Growth, ...]:
         """How near the store is to the limits of one file: code nodes, bytes, and the p99 of recalls in this process
-        once enough were timed."""
-        found = [
-            Growth("nodes", self._store.graph.counts()[1], policy.MAX_NODES),
-            Growth("bytes", self._store.engine.size(), policy.MAX_BYTES),
-        ]
-        timings = self._reader.timings()
-        if len(timings) >= policy.ENOUGH_TIMINGS:
-            p99 = sorted(timings)[int(len(timings) * 0.99)]
-            found.append(Growth("p99_ms", round(p99 * 1000, 1), policy.MAX_P99_MS))
-        return tuple(found)
+        once enough were timed; `probe` times some now."""
+        if probe:
+            time_recalls(self._reader, self._timer)
+        return measure_growth(self._store, self._reader)
 
     def _reasons(self, rows: Sequence[StandingCount], growth: Iterable[Growth], now: datetime) -> Iterable[Reason]:
         total = sum(row.total for row in rows)

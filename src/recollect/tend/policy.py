@@ -109,3 +109,6 @@ KEPT_TIMES = 10  # as long as it took to count it …
 LONGEST_KEPT = 15.0  # … and no longer than so many seconds
 MOST_KEPT = 32  # figures
 ENOUGH_TIMINGS = 100  # answers before their p99 says anything
+WORTH_TIMING = 1_000  # memories: in a smaller store every recall is quick
+TIMING_SECONDS = 20.0  # for all of them: `recollect doctor` should end while somebody waits
+TIMED_CHARS = 200  # of a memory that is asked for to time recalls

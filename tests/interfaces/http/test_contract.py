@@ -21,7 +21,7 @@ from recollect.core.query import Filter
 from recollect.interfaces.http.app import ENDPOINTS
 from recollect.interfaces.http.openapi import openapi
 
-CASES = int(os.environ.get("RECOLLECT_HTTP_CASES", "1"))  # for each operation; `make soak` takes more
+CASES = int(os.environ.get("RECOLLECT_HTTP_CASES", "5"))  # for each operation; `make soak` takes more
 DOCUMENT = openapi(ENDPOINTS)
 LONGEST_URL = 60_000  # bytes; uvicorn closes the connection beyond that
 APART = ("/v1/events", "/v1/session")  # no JSON in, no JSON out

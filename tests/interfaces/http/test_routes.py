@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import recollect
 from interfaces.http.conftest import Served, code_of
 from recollect.interfaces.http.app import ENDPOINTS
+from recollect.store.codec import to_ms
 from recollect.tend.overview import Position
 from recollect.testing.fakes import ScriptedModel
 
@@ -183,3 +185,28 @@ def test_a_written_answer_keeps_only_sentences_that_rest_on_memories(tmp_path: P
     assert [(one.text, one.memories) for one in answer.sentences] == [("Deploys are on Tuesdays.", (id,))]
     assert "2 sentence(s)" in answer.notes[-1]
     assert "1. Deploys to staging" in model.asked[0]
+
+
+def test_every_level_of_trust_says_what_it_would_have_told_lately(served: Served) -> None:
+    memory, now = served.memory, datetime.now(UTC)
+    sure = memory.remember("Granite is hard.").id
+    fair = memory.remember("Chalk is soft.", confidence=0.5).id
+    told = [(id, "prompt", to_ms(now)) for id in (sure, fair)]
+    memory._rooms.injections().record_session("s1", host="codex", arm="full", began=now, told=told, outcome="")
+    served.log_in()
+    levels = {one["level"]: one for one in served.client.get("/v1/settings/trust").json()["levels"]}
+    assert [one["lately"] for one in levels.values()] == [1, 1, 1, 2]
+    assert [one["content"] for one in levels["cautious"]["examples"]] == ["Chalk is soft."]
+
+
+def test_a_person_sees_their_projects_and_an_agent_does_not(served: Served) -> None:
+    served.memory.remember("Granite is hard.")
+    assert code_of(served.client.get("/v1/projects", headers=served.token("admin"))) == "person-only"
+    served.log_in()
+    found = served.client.get("/v1/projects").json()["projects"]
+    assert [(one["project"], one["memories"]) for one in found if not one["personal"]] == [("test", 1)]
+
+
+def test_a_path_that_no_file_can_have_is_not_found(served: Served) -> None:
+    served.log_in()
+    assert code_of(served.client.get("/v1/docs/links?path=%00")) == "document-not-found"

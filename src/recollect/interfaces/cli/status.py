@@ -50,6 +50,8 @@ def run_status(args: argparse.Namespace, console: Console) -> int:
     console.line(f"turns      {_join_counts(turns['states'])}{by}")
     console.line(f"observer   {_describe_observer(status['observer'])}")
     console.line(f"review     {_describe_review(status['review']['waiting'], status['review']['questions'])}")
+    for growth in status["growth"]:
+        console.line(f"growth     {growth['advice']}")
     spend = status["spend"]
     console.line(f"model      {spend['model']} · {spend['today']:,} of {spend['per_day']:,} tokens today")
     for cost in spend["features"]:
@@ -192,6 +194,9 @@ def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str])
     facts["schema"] = store.schema
     facts["memories"] = _join_counts(store.memories)
     facts["review"] = _describe_review(memory.review.count(), memory.review.questions())
+    growth = memory.overview.growth(probe=True)
+    facts["growth"] = ", ".join(one.describe() for one in growth) or "no limits: not one file"
+    worries += [one.advice for one in growth if one.advice]
     if store.model is not None:
         facts["vectors"] = f"{store.model}, {store.unembedded:,} memories waiting"
     if memory.maintenance.try_writing():  # 'healthy' must not mean 'nobody tried'

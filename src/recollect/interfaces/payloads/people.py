@@ -11,6 +11,7 @@ from recollect.interfaces.payloads.memories import memory_json
 
 if TYPE_CHECKING:
     from recollect.agent.ingest import ToldMemory, Trust
+    from recollect.agent.trust_preview import TrustPreview
     from recollect.core.conversations import Session, Turn
     from recollect.core.entities import Entity
     from recollect.core.observed import Contribution, ObservedTally, SessionSeen
@@ -85,6 +86,25 @@ def replayed_json(done: Replayed) -> Json:
         "left_out": dict(sum((one.left_out for one in done.learned), Counter[str]())),
         "notes": [note for one in done.learned for note in one.notes],
     }
+
+
+def trust_preview_json(preview: TrustPreview) -> Json:
+    """What each level of trust would have told, with some of what it would have kept back."""
+    levels = [
+        {
+            "level": one.level,
+            "threshold": one.threshold,
+            "told": one.may_tell,
+            "lately": one.told,
+            "withheld": len(one.withheld),
+            "examples": [told_json(told) for told in one.withheld[:_EXAMPLES]],
+        }
+        for one in preview.levels
+    ]
+    return {"days": preview.days, "memories": preview.memories, "lately": preview.told, "levels": levels}
+
+
+_EXAMPLES = 10  # of what a level of trust would have kept back
 
 
 def told_json(told: ToldMemory) -> Json:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recollect.app import Recollect
     from recollect.remember.subject import Subject
     from recollect.tend.erasure_report import ErasureReport
+    from recollect.tend.growth import Growth
     from recollect.tend.maintenance import CheckReport
     from recollect.tend.overview import Activity, DayCount, Facets, Health
     from recollect.tend.projects import ProjectSummary
@@ -28,11 +29,24 @@ def health_json(health: Health) -> Json:
         "total": health.total,
         "active": health.active,
         "to_review": health.to_review,
-        "growth": [
-            {"name": one.name, "value": one.value, "limit": one.limit, "passed": one.is_passed} for one in health.growth
-        ],
+        "growth": growth_json(health.growth),
         "at": iso_time(health.at),
     }
+
+
+def growth_json(growth: Sequence[Growth]) -> list[Json]:
+    """How near the store is to what one file is good for, with what to do about a limit that is passed."""
+    return [
+        {
+            "name": one.name,
+            "value": one.value,
+            "limit": one.limit,
+            "passed": one.is_passed,
+            "text": one.describe(),
+            "advice": one.advice,
+        }
+        for one in growth
+    ]
 
 
 def facets_json(found: Facets) -> Json:
@@ -136,6 +150,7 @@ def status_json(memory: Recollect, *, limit: int) -> Json:
         },
         "observer": _seen_figures(memory.observer.statistics()),
         "review": {"waiting": memory.review.count(), "questions": memory.review.questions()},
+        "growth": growth_json([one for one in memory.overview.growth() if one.is_passed]),
         "latest": [
             {"id": one.id, "state": one.state, "episodes": one.episodes, "last_at": iso_time(one.last_at)}
             for one in memory.sessions.list(limit=limit)

@@ -19,6 +19,7 @@ class StatusShape(TypedDict):
     entities: dict[str, int]
     review: dict[str, Any]
     observer: dict[str, Any]
+    growth: list[GrowthShape]
     latest: list[dict[str, Any]]
     spend: dict[str, Any]
     jobs: list[dict[str, Any]]
@@ -61,6 +62,8 @@ class GrowthShape(TypedDict):
     value: float
     limit: float
     passed: bool
+    text: str
+    advice: str
 
 
 @with_config(OPEN)

@@ -9,6 +9,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from recollect.interfaces.shapes.base import OPEN
+from recollect.interfaces.shapes.people import ToldShape
 
 
 @with_config(OPEN)
@@ -78,16 +79,42 @@ class ModelsShape(TypedDict):
 
 @with_config(OPEN)
 class TrustLevelShape(TypedDict):
+    """One level: how many memories it may tell now (`told`), how many of the latest tellings it would have let through
+    (`lately`), and those it would have withheld."""
+
     level: Literal["cautious", "standard", "confident", "autonomous"]
+    threshold: float
     told: int
+    lately: int
+    withheld: int
+    examples: list[ToldShape]
 
 
 @with_config(OPEN)
 class TrustLevelsShape(TypedDict):
-    """How many memories may be told unasked at each level, of how many."""
+    """What agents were told in the last days and how many memories there are, and what each level makes of both."""
 
+    days: int
     memories: int
+    lately: int
     levels: list[TrustLevelShape]
+
+
+@with_config(OPEN)
+class ProjectShape(TypedDict):
+    project: str
+    path: str
+    memories: int
+    changed_at: str
+    personal: bool
+    trouble: str
+
+
+@with_config(OPEN)
+class ProjectsShape(TypedDict):
+    """The projects of this person on this machine."""
+
+    projects: list[ProjectShape]
 
 
 @with_config(OPEN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -11,17 +10,14 @@ from pydantic import Field
 from recollect.agent.hosts.catalog import HOSTS
 from recollect.agent.hosts.check import installed_state
 from recollect.agent.hosts.target import current_target
-from recollect.agent.trust import LEVELS, THRESHOLDS
+from recollect.agent.trust import LEVELS
 from recollect.core.errors import PersonOnly
-from recollect.core.kinds import EVIDENCE, Kind
-from recollect.core.query import ANY_USER, Filter
-from recollect.core.scope import Status
 from recollect.files.project import user_store_path
 from recollect.interfaces.http import ADMIN, READ
 from recollect.interfaces.http.endpoint import Body, Call, Count, Endpoint, Flag, Json, Limit, Params
 from recollect.interfaces.payloads.memories import entry_json
-from recollect.interfaces.payloads.people import trust_json
-from recollect.interfaces.payloads.store import activity_json, check_json, health_json, status_json
+from recollect.interfaces.payloads.people import trust_json, trust_preview_json
+from recollect.interfaces.payloads.store import activity_json, check_json, health_json, project_json, status_json
 from recollect.interfaces.payloads.system import job_json, models_json, settings_json, stores_json, tended_json
 from recollect.interfaces.shapes.memories import HistoryShape
 from recollect.interfaces.shapes.store import ActivityShape, BackupShape, CheckShape, HealthShape, StatusShape
@@ -30,6 +26,7 @@ from recollect.interfaces.shapes.system import (
     HostsShape,
     JobsShape,
     ModelsShape,
+    ProjectsShape,
     SavedShape,
     SettingsShape,
     StateShape,
@@ -38,6 +35,7 @@ from recollect.interfaces.shapes.system import (
     TrustLevelsShape,
     TrustShape,
 )
+from recollect.tend.projects import list_projects
 
 _TAG = "store"
 _MOST_TOLD = 5_000  # memories that are looked at for what was saved
@@ -47,6 +45,10 @@ _LEVEL: Any = Literal[LEVELS]
 
 class ActivityParams(Params):
     days: Annotated[Count, Field(ge=1, le=366, description="So many days, today included.")] = 30
+
+
+class LatelyParams(Params):
+    days: Annotated[Count, Field(ge=1, le=90, description="So many days back.")] = 7
 
 
 class RunsParams(Params):
@@ -115,14 +117,16 @@ def read_settings(call: Call) -> Json:
 
 
 def compare_trust(call: Call) -> Json:
-    """How many memories agents may be told unasked at each level of trust."""
-    said = Filter(kinds=[kind for kind in Kind if kind not in EVIDENCE], statuses=Status.ACTIVE, user=ANY_USER)
-    clean = replace(said, needs_review=False)
-    levels = [
-        {"level": level, "told": call.memory.count(replace(clean, min_confidence=THRESHOLDS[level]))}
-        for level in LEVELS
-    ]
-    return {"memories": call.memory.count(said), "levels": levels}
+    """What each level of trust would have told of what agents were told lately, and how many memories it may tell."""
+    return trust_preview_json(call.memory.compare_trust(days=call.query.days))
+
+
+def list_own_projects(call: Call) -> Json:
+    """Every project whose store this person used on this machine, the one that changed last first."""
+    if not call.is_person:
+        raise PersonOnly("look at other projects")
+    here = call.memory.path
+    return {"projects": [project_json(one) for one in list_projects([] if here is None else [str(here)])]}
 
 
 def list_hosts(call: Call) -> Json:
@@ -181,7 +185,8 @@ ENDPOINTS = (
              seconds=_JOB_SECONDS + 20),
     Endpoint("GET", "/models", read_models, READ, ModelsShape, _TAG),
     Endpoint("GET", "/settings", read_settings, ADMIN, SettingsShape, _TAG),
-    Endpoint("GET", "/settings/trust", compare_trust, READ, TrustLevelsShape, _TAG),
+    Endpoint("GET", "/settings/trust", compare_trust, READ, TrustLevelsShape, _TAG, query=LatelyParams),
+    Endpoint("GET", "/projects", list_own_projects, READ, ProjectsShape, _TAG),
     Endpoint("GET", "/hosts", list_hosts, ADMIN, HostsShape, _TAG),
     Endpoint("GET", "/saved", read_saved, READ, SavedShape, _TAG, query=ActivityParams),
     Endpoint("PUT", "/settings/trust", choose_trust, ADMIN, TrustShape, _TAG, body=TrustBody),
