@@ -1,4 +1,4 @@
-"""Every regular expression that ships is linear in practice: on 20 kB of hostile text at most eighty times the CPU of a
+"""Every regular expression that ships is linear in practice: on 20 kB of hostile text at most 25 times the CPU of a
 plain pattern that finds every word, and at most 2.6 times as much on twice the text. The texts are shapes that are
 hostile in general and others made from each pattern."""
 
@@ -25,9 +25,10 @@ from recollect.files.walk import walk
 
 SIZE = 20_000
 PLAIN, PLAIN_TEXT = re.compile(r"\w+[ \t]*[=:]|\S"), ("key = value; other.name: 12 " * 800)[:SIZE]
-TIMES = 80  # as slow as the plain pattern, measured at the same moment; the longest list of alternatives comes to 58
+TIMES = 25  # as slow as the plain pattern, measured at the same moment
 RULE_TIMES = 400  # the same for fifty ignore rules with four long paths each
-PLAIN_LEAST = 0.004  # seconds for the plain pattern on a quiet machine
+PLAIN_LEAST = 0.003  # seconds for the plain pattern on a quiet machine
+ROUNDS = 4  # of measuring what was too slow: a bad pattern is slow in all of them, a busy machine is not
 GIVE_UP = 2.0  # seconds after which a pattern is no longer waited for
 GROWTH = 2.6  # times, for twice the text
 SCREEN = 10_000 if SOAK else 3_000  # characters of a first look: who is fast on these is fast on more
@@ -54,28 +55,38 @@ def test_every_shipped_pattern_is_linear_on_hostile_text(shard: int) -> None:
         check_linear(name, pattern)
 
 
-def check_linear(name: str, pattern: re.Pattern[Any]) -> None:
+def check_linear(name: str, pattern: re.Pattern[Any], rounds: int = ROUNDS) -> None:
     for short in hostile(pattern):
-        first = _seconds(pattern, short(SCREEN))
-        if first <= QUICK:
+        if _seconds(pattern, short(SCREEN)) <= QUICK:
             continue
-        told = f"{name} on {short(40)!r}: {pattern.pattern!r}"
-        first = min(first, _seconds(pattern, short(SCREEN)))
-        bound = _usual_bound()
-        if first > 2 * bound:
-            first, bound = _seconds(pattern, short(SCREEN)), TIMES * _plain_seconds()
-        assert first <= 2 * bound, f"{first * 1000:.0f} ms for {SCREEN:,} characters. {told}"
-        if not SOAK and _is_plainly_linear(pattern, short, first, bound):
-            continue
-        once = _seconds(pattern, short(SIZE))
-        if once > bound:
-            once, bound = min(_seconds(pattern, short(SIZE)) for _ in range(5)), TIMES * _plain_seconds()
-        assert once <= bound, f"{once * 1000:.0f} ms for {SIZE:,} characters. {told}"
-        if once > SURE and once > GROWTH * SIZE / SCREEN / 2 * first:
-            once = max(SURE, min(_seconds(pattern, short(SIZE)) for _ in range(3)))
-            if min(_seconds(pattern, short(2 * SIZE)) for _ in range(3)) > GROWTH * once:
-                far = min(_seconds(pattern, short(8 * SIZE)) for _ in range(2))  # a busy machine is not quadratic
-                assert far <= 8 * GROWTH * once, f"{far / once:.0f} times as long for 8 times as much. {told}"
+        for last in (False,) * (rounds - 1) + (True,):
+            try:
+                _measure(name, pattern, short)
+                break
+            except AssertionError:
+                if last:
+                    raise
+
+
+def _measure(name: str, pattern: re.Pattern[Any], short: Hostile) -> None:
+    first = _seconds(pattern, short(SCREEN))
+    told = f"{name} on {short(40)!r}: {pattern.pattern!r}"
+    first = min(first, _seconds(pattern, short(SCREEN)))
+    bound = _usual_bound()
+    if first > 2 * bound:
+        first, bound = _seconds(pattern, short(SCREEN)), TIMES * _plain_seconds()
+    assert first <= 2 * bound, f"{first * 1000:.0f} ms for {SCREEN:,} characters. {told}"
+    if not SOAK and _is_plainly_linear(pattern, short, first, bound):
+        return
+    once = _seconds(pattern, short(SIZE))
+    if once > bound:
+        once, bound = min(_seconds(pattern, short(SIZE)) for _ in range(5)), TIMES * _plain_seconds()
+    assert once <= bound, f"{once * 1000:.0f} ms for {SIZE:,} characters. {told}"
+    if once > SURE and once > GROWTH * SIZE / SCREEN / 2 * first:
+        once = max(SURE, min(_seconds(pattern, short(SIZE)) for _ in range(3)))
+        if min(_seconds(pattern, short(2 * SIZE)) for _ in range(3)) > GROWTH * once:
+            far = min(_seconds(pattern, short(8 * SIZE)) for _ in range(2))  # a busy machine is not quadratic
+            assert far <= 8 * GROWTH * once, f"{far / once:.0f} times as long for 8 times as much. {told}"
 
 
 def _is_plainly_linear(pattern: re.Pattern[Any], short: Hostile, first: float, bound: float) -> bool:
@@ -158,7 +169,7 @@ def test_a_bad_pattern_would_be_found() -> None:
 
 def _is_refused(pattern: re.Pattern[Any]) -> bool:
     try:
-        check_linear("bad", pattern)
+        check_linear("bad", pattern, rounds=1)
     except AssertionError:
         return True
     return False

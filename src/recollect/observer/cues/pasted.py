@@ -63,6 +63,10 @@ _SPEAKER = Lazy(
     r"^\s{0,4}(?!(?:Always|Never|Do|Don'?t|Use|Note)\b)(@?[A-Z][\w.-]{0,20}(?: [A-Z][\w.-]{0,20})?): \S", flags=0
 )
 _MEANT_FOR_US = r"(?![^\n]{0,120}\b(?:claude|agents?|gemini|cursor|copilot|memory|rules?)\b[^\n:]{0,20}:)"
+_HANDS_OVER = (
+    r"(?:write|use|add|put|insert|append|post|send|commit|print|show|set|change|update|display|got|found|received"
+    r"|here(?:'s| is)|this is|see|look at|check|read|parse|test|implement|fix|handle|close|with)"
+)
 _INTRODUCES = Lazy(
     r"(?:"
     + _SUBJECT
@@ -73,9 +77,7 @@ _INTRODUCES = Lazy(
     r"|^\W{0,3}(?:(?:please|pls|can you|could you|now|and|also|then|ok)\W{1,3}){0,3}(?:translate|summari[sz]e|rewrite"
     r"|rephrase|reword|paraphrase|proof-?read|spell-?check|shorten|polish|explain|review|analy[sz]e|parse|classify"
     r"|quote|answer|reply|respond|(?:fix|correct|check|improve) the (?:grammar|spelling|typos?|wording|tone))\b"
-    r"|" + _MEANT_FOR_US + r"\b(?:write|use|add|put|insert|append|post|send|commit|print|show|set|change|update|display"
-    r"|got|found|received|here(?:'s| is)|this"
-    r" is|see|look at|check|read|parse|test|implement|fix|handle|close|with) (?:\w{1,12} ){0,3}?(?:this|the|that"
+    r"|\b" + _HANDS_OVER + _MEANT_FOR_US + r" (?:\w{1,12} ){0,3}?(?:this|the|that"
     r"|following"
     r"|an?|his|her|their) (?:\w{2,16} ){0,2}?" + _TEXT + r"\b"
     r"|\b" + _TEXT + r" (?:from|by) \w"

@@ -142,12 +142,11 @@ _REFUSED_EDIT = ("your proposed edit has introduced", "no replacement was perfor
 _EDITORS_TROUBLE = ("error: ", "error executing", "usage: ", "file not found", "no file open", "no file is open",
                     "invalid `path`", "the path ")  # fmt: skip
 _SHELLS_TROUBLE = re.compile(
-    r"(?:[\w./-]{1,60}: )?(?:line \d+: )?[^\n]{1,200}: (?:command not found|No such file or directory|"
-    r"Permission denied)|usage: |Traceback \(most recent call last\)"
+    r"\A(?:(?:[\w./-]{1,60}: )?(?:line \d{1,9}: )?[^\n]{1,200}: (?:command not found|No such file or directory|"
+    r"Permission denied)|usage: |Traceback \(most recent call last\))"
 )
 _LAST_LINE_TROUBLE = re.compile(
-    r"(?:[\w.]{1,80}(?:Error|Exception)\b(?:: .*)?|={1,100}+ .{0,100}\b[1-9]\d{0,6} (?:failed|errors?)\b.*"
-    r"|FAILED \(.*\))"
+    r"\A(?:[\w.]{1,80}(?:Error|Exception)\b|={1,100}+ .{0,100}\b[1-9]\d{0,6} (?:failed|errors?)\b|FAILED \()"
 )
 _CODES = ("exit_code", "returncode", "exitCode")
 
