@@ -423,7 +423,7 @@ def _live_context(
     notes: tuple[str, ...],
     origin: StoreOrigin,
 ) -> Callable[[], RetrievalContext]:
-    """What recall works with, asked anew for each question: names, what agents were seen to do and the code graph
+    """What recall works with, asked again for each question: names, what agents were seen to do and the code graph
     join as soon as the store has any, whoever wrote them."""
     store = stores.project
     channels: list[Channel] = [KeywordChannel(store, recipe)]

@@ -160,7 +160,7 @@ def test_two_processes_agree_on_a_lock_that_was_removed(path: Path) -> None:
     one.acquire()
     one.release()
     name.unlink()
-    other.acquire()  # makes the file anew
+    other.acquire()  # makes the file again
     third = FairLock(name, timeout=0.2)
     with pytest.raises(StoreError):
         third.acquire()

@@ -91,7 +91,7 @@ def test_a_brief_in_plain_text_is_the_fenced_text_and_says_when_there_is_none(sh
     said = lines(sh, "brief", "how to deploy with make ship")
     assert "   Deploys run `make ship` from main." in said
     told = sh.json("brief", "how to deploy with make ship", "--no-track")["text"].splitlines()
-    assert said[1:-1] == told[1:-1], "but for the mark of the fence, which is drawn anew"
+    assert said[1:-1] == told[1:-1], "but for the mark of the fence, which is drawn again"
 
 
 def test_forget_in_plain_text_names_what_is_gone(sh: Shell) -> None:

@@ -349,8 +349,8 @@ def test_what_no_person_is_known_to_have_said_is_told_in_plain_words(sh: Shell) 
             )
     assert sh("review", "--list") == 0
     assert "careful: a tool's output says that a person said it" in sh.out
-    assert [line for line in sh.out.splitlines() if "words of it came from " in line] == [
-        "  careful: words of it came from example.org"
+    assert [line for line in sh.out.splitlines() if "part of it came from " in line] == [
+        "  careful: part of it came from example.org"
     ]
     first = sh.json("review")["items"][0]["id"]
     assert sh("review", "--evidence", first) == 0

@@ -277,7 +277,7 @@ def _json(value: object) -> str:
 
 
 class Blocks:
-    """Where each injected block stands in a conversation that its framework builds anew for every call of the model.
+    """Where each injected block stands in a conversation that its framework builds again for every call of the model.
 
     A block is put at the end once and inserted at the same position ever after, so what the model saw stays a prefix of
     what it sees next and its prompt cache stays warm. When a framework rewrites what came before, the blocks there go.

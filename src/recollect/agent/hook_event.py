@@ -65,7 +65,7 @@ class HookEvent:
 
     @property
     def is_spoken(self) -> bool:
-        """Does a person stand behind the prompt?"""
+        """Did a person write the prompt?"""
         return self.event == "prompt" and self.source in _SPOKEN
 
     def kept_payload(self) -> dict[str, Any]:

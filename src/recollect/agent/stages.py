@@ -216,7 +216,7 @@ def keep_work_state(
     tainted: str = "",
 ) -> Receipt:
     """Remember where a session stopped, in its agent's words: for those who ask, until a person confirms it. What was
-    drawn from its last words is marked for review, and tainted where words of it came from outside."""
+    drawn from its last words is marked for review, and tainted where part of it came from outside."""
     text = context.methodology.work_state_text(state)
     return context.writer.through(OBSERVER).remember(
         [

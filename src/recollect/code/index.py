@@ -33,7 +33,7 @@ Progress = Callable[[str, int, int], None]
 
 _TOGETHER = 200  # files whose passages go into one transaction
 _RESOLVED = 500  # files whose edges are written at once
-_MANY = 200  # changed files from which on everything is resolved anew rather than what is affected
+_MANY = 200  # changed files from which on everything is resolved again rather than what is affected
 _KEPT = 5_000  # outlines held as objects during an index; the others are unpacked when needed
 _MANIFEST = 1_000_000  # bytes of a manifest that are read
 _SHORTEST_RENAME = 32  # bytes of a file that can be recognised under another name
@@ -48,7 +48,7 @@ class Indexed:
     removed: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()  # (from, to)
     unchanged: int = 0
-    resolved: int = 0  # files whose edges were made anew
+    resolved: int = 0  # files whose edges were made again
     passages: int = 0  # new ones
     skipped: tuple[tuple[str, str], ...] = ()  # (file, why)
     languages: tuple[tuple[str, int], ...] = ()

@@ -141,7 +141,7 @@ class CodeAnchors:
         self._graph = graph
 
     def standing(self, memories: Sequence[Memory]) -> dict[MemoryId, Standing]:
-        """How each anchored memory stands. A passage is cut anew with its file, so it always stands."""
+        """How each anchored memory stands. A passage is cut again with its file, so it always stands."""
         return {
             memory.id: _VALID if memory.kind == "passage" else self._judge(memory.node)
             for memory in memories

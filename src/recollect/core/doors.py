@@ -54,7 +54,7 @@ DOORS = {
 # What our own code notes in a memory's attributes about its words; nobody else may set, change or remove it.
 COMPOSED = "composed"  # the text is ours and holds local facts only: paths, commands, counts
 SPOKEN = "spoken"  # a person said it
-TAINTED = "tainted"  # words of it came from outside
+TAINTED = "tainted"  # part of it came from outside
 PROPOSES = "proposes"  # the person's memory it would replace, once a person confirms it
 CORRECTS = "corrects"  # … which was wrong, not just outdated
 HEARSAY = "hearsay"  # who said it is only claimed: an agent brought the talk in

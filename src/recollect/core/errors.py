@@ -48,7 +48,7 @@ class InvalidField(InvalidInput):
     code = "invalid-field"
 
     def __init__(self, field: str, problem: str, *, hint: str = "") -> None:
-        super().__init__(f"{field}: {problem}.", hint=hint or "Nothing was changed. Mend that and try again.")
+        super().__init__(f"{field}: {problem}.", hint=hint or "Nothing was changed. Fix it and try again.")
         self.field = field
 
 

@@ -30,7 +30,7 @@ class ReviewQuestion(StrEnum):
     DISPUTE = "dispute"  # somebody doubts it
     STALE = "stale"  # its time has passed, or what it is about has gone
     CANDIDATE = "candidate"  # it was inferred or proposed, and nobody has confirmed it
-    TAINTED = "tainted"  # words of it came from outside the project
+    TAINTED = "tainted"  # part of it came from outside the project
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class Summary:
     unchanged: int = 0
     moved: list[tuple[str, str]] = field(default_factory=list)  # from, to
     relabelled: int = 0
-    passages: int = 0  # written anew
+    passages: int = 0  # rewritten
     redacted: int = 0  # documents a secret was taken out of
     skipped: list[Skipped] = field(default_factory=list)
     simplified: list[Skipped] = field(default_factory=list)  # documents of which some was read plainly, and what

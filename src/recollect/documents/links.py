@@ -184,7 +184,7 @@ def edges(resolved: Mapping[str, Sequence[Resolved]]) -> set[tuple[str, str]]:
     }
 
 
-# --- the network in the store: references resolved, ranks computed anew ---------------------------------------------
+# --- the network in the store: references resolved, ranks computed again ---------------------------------------------
 
 _KINDS: dict[str, ReferenceKind] = {
     "link": "link", "image": "image", "wiki": "wiki", "spec": "spec", "refs": "refs",
@@ -203,9 +203,9 @@ def is_loose(room: DocumentsContext) -> bool:
 
 
 def relink(room: DocumentsContext, specs: str, *, everything: bool) -> bool:
-    """Resolve references anew — all, or only those not resolved yet — and rank again if that changed any link.
+    """Resolve references again — all, or only those not resolved yet — and rank again if that changed any link.
 
-    Whether the ranks were computed anew."""
+    Whether the ranks were computed again."""
     documents = room.documents.every()
     known = {document.id: document for document in documents}
     links = [link for link in room.documents.links() if everything or link.resolved is None]

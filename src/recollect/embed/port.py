@@ -95,7 +95,7 @@ class PackCorrupt(Refused):
     def __init__(self, pack: str, file: str, problem: str, *, where: str) -> None:
         super().__init__(
             f"{file} of the model pack {pack} is refused: {problem} ({where}).",
-            hint=f"Nothing was changed. Try another source, or `{INSTALL} {pack}` to fetch it anew.",
+            hint=f"Nothing was changed. Try another source, or `{INSTALL} {pack}` to fetch it again.",
         )
 
 

@@ -296,7 +296,7 @@ class SessionFile:
         return self._lines(_LINES) if self._opened() else iter(())
 
     def reword(self, change: Callable[[str], str]) -> None:
-        """Put every line through a change, such as taking a secret out. The file is written anew beside and put in its
+        """Put every line through a change, such as taking a secret out. The file is rewritten beside and put in its
         place: whoever waits for the old one notices."""
         with self._locked(self.began, then="quiet"):
             old, sealed = list(self._lines(_LINES)), self.is_sealed
@@ -365,7 +365,7 @@ class SessionFile:
         return True
 
     def _begin(self, at: int, *, lost: bool) -> None:
-        """Make it, or make it anew where it is damaged: then what the session did so far is not known."""
+        """Make it, or make it again where it is damaged: then what the session did so far is not known."""
         head = self._read(0, len(_MAGIC))
         if head.startswith(_FAMILY) and head != _MAGIC:
             raise OSError(f"{self.path} was written by another release")

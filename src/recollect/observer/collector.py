@@ -196,7 +196,7 @@ class SignalCollector:
 
 
 def mark_taint(found: Signal, external: Iterable[ExternalText]) -> Signal:
-    """The signal, marked when words of it came from outside; what any agent of the session took in counts."""
+    """The signal, marked when part of it came from outside; what any agent of the session took in counts."""
     if found.taint:
         return found
     if found.name == "external_reference":

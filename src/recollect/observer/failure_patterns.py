@@ -2,7 +2,7 @@
 reads.
 
 A pattern is a feature with the troubles such calls met and how likely this very call fails, by the state of the
-session. The snapshot is a projection, written anew whenever a session was learnt from. Pure; light to load.
+session. The snapshot is a projection, rewritten whenever a session was learnt from. Pure; light to load.
 """
 
 from __future__ import annotations

@@ -442,7 +442,7 @@ class Predictor:
 
 
 def _published(snapshots: Snapshots, name: str) -> str | None:
-    """What was written down; what has been damaged since counts as nothing, and is written anew."""
+    """What was written down; what has been damaged since counts as nothing, and is rewritten."""
     try:
         return snapshots.read(name)
     except StoreDamaged:

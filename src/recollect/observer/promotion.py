@@ -394,7 +394,7 @@ def note_promotion(hunch: Hunch, memory: MemoryId, session: str, context: Observ
 
 
 def draft_memory(one: Proposal, session: SessionSeen) -> Draft:
-    """The draft of a hunch that a session completed. What a person said is theirs, unless words of it came from
+    """The draft of a hunch that a session completed. What a person said is theirs, unless part of it came from
     outside; where their words leave doubt that it holds beyond the day, it waits to be confirmed. A local fact that
     was seen in enough sessions is shown at once, and can be reviewed."""
     hunch, started = one.hunch, session.started

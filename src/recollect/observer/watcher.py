@@ -1,7 +1,7 @@
 """Watching one session: a signal collector for each of its agents, one recorder for all, nothing written while they
 work.
 
-Feeding never raises. What was found so far may be asked at any moment and is made anew from the same state each time.
+Feeding never raises. What was found so far may be asked at any moment and is made again from the same state each time.
 """
 
 from __future__ import annotations

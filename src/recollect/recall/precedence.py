@@ -1,5 +1,5 @@
-"""Last stage of recall: what people stand behind goes before what agents say about the same, and of agents' statements
-that say nearly the same one is enough. Pure.
+"""Last stage of recall: what people said or confirmed goes before what agents say about the same,
+and of agents' statements that say nearly the same one is enough. Pure.
 
 However often and however aptly an agent words something, that makes it no truer: without this, ten statements made to
 fit a question would take the places of everything else that is known about it. Episodes and passages are evidence, not

@@ -131,7 +131,7 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
     goes. expand: look again when little was found, then fuse, hydrate and weigh once more. boost: neighbours of the
     best files move up. add_co_changed: troubles of files that change together join. drop_ended: what no longer holds
     goes. score: relevance meets what is known of a memory. lower_stale: what the source has moved past sinks. rerank: a
-    model reads the best. put_people_first: what people stand behind goes before what agents say about the same.
+    model reads the best. put_people_first: what people said or confirmed goes before what agents say about the same.
     """
     recipe, store = context.recipe, context.store
     query, notes = _narrow(query, store)

@@ -145,7 +145,7 @@ def cluster(sample: Matrix, cells: int, *, rounds: int, seed: int) -> Matrix:
         labels = nearest(sample, centres)
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)
-        centres = sample[chance.choice(len(sample), cells, replace=False)]  # a cell left empty starts anew
+        centres = sample[chance.choice(len(sample), cells, replace=False)]  # a cell left empty starts again
         sums: Matrix = np.add.reduceat(sample[order], starts, axis=0)
         alive = np.einsum("ij,ij->i", sums, sums) > 1e-6
         centres[present[alive]] = units(sums[alive])

@@ -93,7 +93,7 @@ class Graph:
     """
 
     def drop_outlines(self, holds: Callable[[str], bool]) -> int:
-        """Drop what is kept of the text of files in which something stands; how many. They are read anew next time."""
+        """Drop what is kept of the text of files in which something stands; how many. They are read again next time."""
         rows = self._engine.rows(self._OUTLINES, self._mine)
         gone = [path for path, outline in rows if holds(zlib.decompress(outline).decode("utf-8", "replace"))]
         for path in gone:

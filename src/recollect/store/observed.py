@@ -134,7 +134,7 @@ class Observed(Patterns):
     _ERASE = "delete from observed_signals where project = :project and session = :session and name = :name"
     _ERASE_TROUBLE = "delete from observed_errors where project = :project and fingerprint = :fingerprint"
 
-    # A projection: written anew with the next session.
+    # A projection: rewritten with the next session.
     _ERASE_OUTLOOK = "delete from meta where project = :project and name = 'outlook'"
 
     def erase(self, signal: str, sessions: Iterable[str], fingerprint: str) -> None:
@@ -376,7 +376,7 @@ class Observed(Patterns):
         return int(row[0]) if row else 0
 
     def note_promotions(self, promotions: Sequence[Promotion]) -> None:
-        """Remember what became a memory. One noted before is noted anew."""
+        """Remember what became a memory. One noted before is noted again."""
         self._add(_PROMOTIONS, (self._project,), promotions)
 
     _SYNTHESISED = f"""

@@ -194,7 +194,7 @@ class Engine(Protocol):
         ...
 
     def vacuum(self) -> None:
-        """Write everything anew, leaving out what deleted rows left behind."""
+        """Rewrite everything, leaving out what deleted rows left behind."""
         ...
 
     def close(self) -> None: ...
@@ -270,7 +270,7 @@ class KeywordIndex(Protocol):
         ...
 
     def rebuild(self) -> None:
-        """Make the index anew from the rows, inside the current write."""
+        """Rebuild the index from the rows, inside the current write."""
         ...
 
 
@@ -405,7 +405,7 @@ class VectorIndex(Protocol):
         ...
 
     def rebuild(self, space: Space) -> None:
-        """Make the index of a space anew from its vectors."""
+        """Rebuild the index of a space from its vectors."""
         ...
 
 

@@ -70,7 +70,7 @@ class Proof:
             (self.entities.discard if after is None else self.entities.add)(subject)
 
     def settle_emptied(self, number: int, action: str, about: str, subject: str, *, emptied: bool, whole: bool) -> None:
-        """Bodies may be empty when the same act, or a later one, forgot what they were about or told the rest anew."""
+        """Bodies may be empty when the same act, or a later one, forgot what they were about or told the rest again."""
         if emptied:
             self.emptied[subject] = number
         elif action in _ERASING or (whole and (about in ("passages", "entity") or action == "snapshot")):

@@ -26,7 +26,7 @@ class RepairReport:
 
 
 def rebuild(store: Store) -> RepairReport:
-    """Make every projection anew from the rows, in one transaction."""
+    """Rebuild every projection from the rows, in one transaction."""
     with store.engine.write():
         store.engine.keywords.rebuild()
         seqs: dict[str, int] = {row[0]: row[1] for row in store.engine.rows(_SEQS)}

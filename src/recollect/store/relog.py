@@ -1,4 +1,4 @@
-"""Putting the log of a salvaged store in order: what is left of it is chained anew, and it tells what is there now.
+"""Putting the log of a salvaged store in order: what is left of it is chained again, and it tells what is there now.
 
 Entries that could not be read leave a gap that no check could tell from tampering; a note in the log says so once.
 """
@@ -38,7 +38,7 @@ def put_log_in_order(store: Store, at: datetime) -> None:
         notes: list[Change] = []
         if store.log.verify():
             missing = chain_again(store)
-            why = f"the log was damaged: {missing} entries could not be read, the others were chained anew"
+            why = f"the log was damaged: {missing} entries could not be read, the others were chained again"
             notes.append(Change("salvage", None, why))
         act = str(new_id("act", at))
         changes: dict[str, list[Change]] = defaultdict(list, {store.project: notes} if notes else {})

@@ -310,7 +310,7 @@ class _StoreErasure:
     # --- freed pages and the write-ahead log ----------------------------------------------------------------------
 
     def _scrub(self) -> None:
-        """Write the file anew, without what rows left in the gaps of pages, and empty its log."""
+        """Rewrite the file, without what rows left in the gaps of pages, and empty its log."""
         engine = self._store.engine
         try:
             empty(engine)

@@ -30,7 +30,7 @@ class HostConfigBroken(InvalidInput):
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(
-            f"{path}: {problem}.", hint="Nothing was changed. Mend that file, then run the same command again."
+            f"{path}: {problem}.", hint="Nothing was changed. Fix that file, then run the same command again."
         )
 
 

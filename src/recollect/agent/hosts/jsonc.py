@@ -1,5 +1,5 @@
 """Changes inside JSON that people write by hand, comments and trailing commas included: text in, text out, and nothing
-is laid out anew but the piece that was asked for. Knows nothing of hosts or files."""
+is reformatted but the piece that was asked for. Knows nothing of hosts or files."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from recollect.core.scope import Status
 from recollect.core.text import counted, excerpt
 from recollect.files.learning_turn import LEARNING, MAX_SECONDS, LearningTurn
 from recollect.interfaces.cli.console import FINE, MARGIN, Console, open_from, read_json
+from recollect.interfaces.cli.review_text import describe_taint
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
@@ -115,7 +116,7 @@ def _show_replayed(done: Replayed, console: Console, *, every: bool) -> None:
         f"{len(added)} learnt, {seen_again} seen again."
     )
     for kept, _ in added if every else added[:_SHOWN]:
-        taint = " · words of it came from outside" if kept.memory.attributes.get("tainted") else ""
+        taint = f" · {describe_taint(kept.memory)}" if kept.memory.attributes.get("tainted") else ""
         console.lines(f"  {kept.memory.kind}: {kept.memory.content}", margin=MARGIN)
         console.line(f"      {kept.why}{taint} · {kept.memory.id}")
     if len(added) > _SHOWN and not every:

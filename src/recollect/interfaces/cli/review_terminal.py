@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from recollect.core.errors import AlreadyUndone, InvalidField, MemoryNotFound, MemoryNotOpen, RecollectError, StaleEdit
 from recollect.interfaces.cli.console import FINE, Console
 from recollect.interfaces.cli.keys import DOWN, END, ENTER, UP, ask_key, ask_text
-from recollect.interfaces.cli.review import (
+from recollect.interfaces.cli.review_text import (
     NOTHING_WAITS,
     count_left,
     describe_decisions,

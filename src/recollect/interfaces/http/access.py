@@ -149,7 +149,7 @@ class AccessFile:
         if self._seen is not None and self._seen[0] == stamp:
             return self._seen[1]
         if hasattr(os, "geteuid") and (state.st_uid != os.geteuid() or state.st_mode & 0o077):
-            raise UnsafeFile(path, "not yours alone", hint="Remove it; codes and tokens are then made anew.")
+            raise UnsafeFile(path, "not yours alone", hint="Remove it; codes and tokens are then made again.")
         held = _parsed(read_plain_file(path, max_bytes=_MAX_BYTES))
         self._seen = (stamp, held)
         return held

@@ -186,7 +186,7 @@ class PostgresVectors(Spaces):
     _SET_MEAN = "update vectors set mean = ?, dims = ? where space = ? and seq = ?"
 
     def rebuild(self, space: Space) -> None:
-        """Make what is searched by anew from the views; vectors that are damaged or nobody's are removed."""
+        """Rebuild what is searched by from the views; vectors that are damaged or nobody's are removed."""
         with self.engine.write():
             bad = [row[0] for row in self.engine.rows(self._ORPHANS, {"space": space.id})]
             for views, _ in list(self._pages(space)):

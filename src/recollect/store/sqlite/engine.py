@@ -427,7 +427,7 @@ class SqliteEngine:
         return False
 
     def vacuum(self) -> None:
-        """Write the whole file anew, without anything that deleted rows left in the gaps of pages."""
+        """Rewrite the whole file, without anything that deleted rows left in the gaps of pages."""
         with self._taking_turn(), self._translated():
             self._keep_up()
             connection = self._connection_for_writing()
@@ -801,7 +801,7 @@ class SqliteEngine:
 
     def before_fork(self) -> None:
         """No connection crosses a fork: SQLite's record of its locks would be copied, the locks themselves not, and
-        acknowledged writes of the child would be lost. Both sides open anew."""
+        acknowledged writes of the child would be lost. Both sides reopen."""
         if self._path is None or self._closed or self._current is not None:
             return
         self._turn.acquire()

@@ -759,7 +759,7 @@ _ORDERED = ("files", "pairs", "errors", "calls", "sequences", "signals", "traits
 
 def common_schema(engine: Engine) -> None:
     """Give every table a project, every turn its ordinal. Old tables are copied into new ones and dropped; a row whose
-    checksum did not match keeps a wrong one. Vectors of other projects than the file's own are left to be made anew."""
+    checksum did not match keeps a wrong one. Vectors of other projects than the file's own are made again later."""
     found = engine.row("select value from meta where name = 'project'")
     project = str(found[0]) if found else "default"
     engine.execute(_ADD_ORDINAL)

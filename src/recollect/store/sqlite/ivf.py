@@ -78,7 +78,7 @@ def create(engine: Engine) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """One division of a space into cells. `birth` is drawn anew whenever the centroids change."""
+    """One division of a space into cells. `birth` is drawn again whenever the centroids change."""
 
     id: int
     space: int

@@ -102,7 +102,7 @@ def _verify(engine: Engine) -> None:
 
 
 def _rebuild(engine: Engine) -> None:
-    """Make the index anew from the rows."""
+    """Rebuild the index from the rows."""
     engine.execute("drop table if exists keywords")
     engine.execute("drop view if exists keyword_source")
     _create(engine)

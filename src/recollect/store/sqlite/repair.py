@@ -1,4 +1,4 @@
-"""Repairing: projections are made anew; of a damaged file every readable row is carried into a new one beside it,
+"""Repairing: projections are rebuilt; of a damaged file every readable row is carried into a new one beside it,
 which then takes its place.
 
 Nothing is ever deleted: what could not be read is still in quarantine.

@@ -169,7 +169,7 @@ class VectorCare:
     _UNTRAIN = "update grids set centroids = null, trained_on = 0, probes = '[[1, 1]]', birth = random() where id = :id"
 
     def rebuild(self, space: Space) -> None:
-        """Make the index anew from the vectors, page by page. A vector that is damaged, or whose memory is gone, is
+        """Rebuild the index from the vectors, page by page. A vector that is damaged, or whose memory is gone, is
         removed, so that `missing` names what has to be embedded again."""
         now = self._undamaged(space)
         orphans = set(self._orphans(now))

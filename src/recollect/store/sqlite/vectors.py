@@ -2,7 +2,7 @@
 
 A space belongs to one model and one number of dimensions, and a vector is compared only within its own. Another model
 fills a new space while the old one answers, and the change from one to the other is a single transaction. Everything
-here is a projection: `missing` and `stale` say what has to be embedded (again), `rebuild` makes the index anew from the
+here is a projection: `missing` and `stale` say what has to be embedded (again), `rebuild` rebuilds the index from the
 vectors. No model is ever called from here, and numpy is loaded only when a vector is at hand.
 """
 
@@ -221,7 +221,7 @@ class SqliteVectors(Spaces):
         return VectorCare(self).verify(space)
 
     def rebuild(self, space: Space) -> None:
-        """Make the index of a space anew from its vectors."""
+        """Rebuild the index of a space from its vectors."""
         from recollect.store.sqlite.vector_upkeep import VectorCare
 
         VectorCare(self).rebuild(space)
