@@ -83,7 +83,7 @@ def test_an_upgraded_store_is_sound_to_the_last_checksum(store: Store) -> None:
     assert [f"{finding.area}: {finding.problem}" for finding in check(store).findings] == []
 
 
-LATER = {"synced"}  # made by a later schema, and empty until it is used
+LATER = {"synced", "replies"}  # made by a later schema, and empty until it is used
 
 
 def test_everything_in_an_old_store_belongs_to_a_project(store: Store) -> None:

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from recollect.core.ports import Clock
 from recollect.store.codec import to_ms
 from recollect.store.port import Engine
+from recollect.store.replies import blank_answers
 
 LIFETIME = timedelta(days=7)
 MOST = 10_000  # entries; 15 MB at 384 dimensions
@@ -86,8 +87,9 @@ _CLEAR = "delete from embedding_cache"
 
 
 def empty(engine: Engine) -> int:
-    """Remove everything; how many entries that were."""
+    """Remove everything, and what requests were answered; how many entries of the cache that were."""
     with engine.write():
+        blank_answers(engine)
         return engine.execute(_CLEAR)
 
 

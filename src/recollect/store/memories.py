@@ -194,7 +194,7 @@ class Memories:
     _AFTER: ClassVar[dict[Order, tuple[str, str]]] = {
         "newest": ("created_at", "(m.created_at, m.id) < (:value, :id)"),
         "oldest": ("created_at", "(m.created_at, m.id) > (:value, :id)"),
-        "confidence": ("confidence", "(m.confidence < :value or (m.confidence = :value and m.id > :id))"),
+        "confidence": ("confidence", "m.confidence <= :value and (m.confidence < :value or m.id > :id)"),
         "accessed": ("accessed_at", "(m.accessed_at, m.id) < (:value, :id)"),
     }
     _LIST = f"select {M_NAMES}, m.checksum from memories m where {{where}} order by {{order}} limit :limit offset :skip"

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from recollect.store.documents import Documents
     from recollect.store.entities import Entities
     from recollect.store.exports import Exports
+    from recollect.store.facet_counts import FacetCounts
     from recollect.store.graph import Graph
     from recollect.store.injections import Injections
     from recollect.store.jobs import Jobs
     from recollect.store.links import Links
     from recollect.store.log import Log
     from recollect.store.observed import Observed
+    from recollect.store.replies import StoredReplies
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
     from recollect.store.statistics import Statistics
@@ -125,6 +127,12 @@ class Store:
         return Exports(self.engine)
 
     @cached_property
+    def facet_counts(self) -> FacetCounts:
+        from recollect.store.facet_counts import FacetCounts
+
+        return FacetCounts(self.engine, self.project)
+
+    @cached_property
     def injections(self) -> Injections:
         from recollect.store.injections import Injections
 
@@ -141,6 +149,12 @@ class Store:
         from recollect.store.spend import Spend
 
         return Spend(self.engine, self.project)
+
+    @cached_property
+    def replies(self) -> StoredReplies:
+        from recollect.store.replies import StoredReplies
+
+        return StoredReplies(self.engine, self.project)
 
     @cached_property
     def statistics(self) -> Statistics:

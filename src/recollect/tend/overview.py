@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -44,7 +44,6 @@ __all__ = [
 
 FACET_VALUES = 50  # values of a facet that are listed
 _ALL_FILES = 1_000_000
-_TABLED = ("tag", "file", "module")  # facets with a table of their own
 Figure = TypeVar("Figure")
 EventName: TypeAlias = Literal["memory", "job", "told", "note"]
 
@@ -243,18 +242,7 @@ class Overview:
         return self._kept.get((wanted, limit), self.position(), lambda: self._facets(wanted, limit))
 
     def _facets(self, wanted: Filter, limit: int) -> Facets:
-        now = self._clock()
-        statistics = self._store.statistics
-        rows = statistics.standing(wanted, used_since=now - policy.RECENT, now=now)
-        found: dict[str, Counter[str]] = {}
-        for row in rows:
-            for name, value in _facets_of(row):
-                found.setdefault(name, Counter())[value] += row.total
-        counts: dict[str, Sequence[tuple[str, int]]] = {
-            name: sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for name, values in found.items()
-        }
-        counts |= {name: statistics.values(name, wanted, limit=limit) for name in _TABLED}
-        return Facets(sum(row.total for row in rows), counts)
+        return Facets(*self._store.facet_counts.count(wanted, limit=limit))
 
     def covered_files(self) -> Mapping[str, int]:
         """How many open memories are about each file; what was indexed or said does not count."""
@@ -344,18 +332,6 @@ class KeptFigures:
             while len(self._kept) > policy.MOST_KEPT:
                 self._kept.popitem(last=False)
             return fresh
-
-
-def _facets_of(row: StandingCount) -> Iterable[tuple[str, str]]:
-    yield "kind", row.kind
-    yield "source", row.source
-    yield "scope", row.scope
-    yield "status", row.status
-    yield "confidence", f"{row.tenth / 10:.1f}"
-    yield "needs_review", str(row.needs_review).lower()
-    yield "pinned", str(row.pinned).lower()
-    if row.user is not None:
-        yield "user", row.user
 
 
 def _by_share(code: str, count: int, total: int, text: str, action: str) -> Iterable[Reason]:

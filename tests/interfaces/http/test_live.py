@@ -175,3 +175,35 @@ def test_many_at_once_with_one_key_do_it_once(live: Live) -> None:
         answers = set(pool.map(send, range(8)))
     assert len(answers) == 1
     assert len(live.memory.history()) == 1
+
+
+def test_a_key_is_known_to_the_server_that_is_started_after_the_first(tmp_path: Path) -> None:
+    access = AccessFile(str(tmp_path / "access"))
+    answers = []
+    for _ in range(2):
+        with serving(tmp_path / "memory.db", access) as live:
+            if not answers:
+                headers = {**live.token("write"), "Idempotency-Key": "once"}
+            answer = httpx2.post(f"{live.url}/v1/memories", json={"content": "Chalk is soft."}, headers=headers)
+            answers.append((answer.status_code, answer.headers["etag"], answer.json()))
+            assert len(live.memory.history()) == 1
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 201
+
+
+def test_a_request_that_was_interrupted_or_whose_answer_is_gone_is_not_done_again(live: Live) -> None:
+    headers = {**live.token("write"), "Idempotency-Key": "once"}
+
+    def send() -> httpx2.Response:
+        return httpx2.post(f"{live.url}/v1/memories", json={"content": "Chalk is soft."}, headers=headers)
+
+    other = live.memory.remember("Granite is hard.").id
+    first = send()
+    live.memory.forget(other)
+    gone = send()
+    assert (first.status_code, gone.status_code) == (201, 409)
+    assert "no longer kept" in gone.json()["detail"]
+    with live.memory.store.engine.write():
+        live.memory.store.engine.execute("update replies set status = null")
+    assert "interrupted" in send().json()["detail"]
+    assert live.memory.count() == 1

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import anyio
@@ -39,7 +40,7 @@ from recollect.interfaces.http.guard import CALLER, LOGIN, Guard, code_of, sessi
 from recollect.interfaces.http.mcp import McpEndpoint
 from recollect.interfaces.http.openapi import openapi
 from recollect.interfaces.http.problems import problem
-from recollect.interfaces.http.replies import Replies
+from recollect.interfaces.http.replies import RunningRequests, answer_once, reply_key
 from recollect.interfaces.http.routes import memories, people, system, work
 from recollect.interfaces.http.stores import ServedStores
 
@@ -79,7 +80,7 @@ class Application:
         self._hosts = tuple(hosts)
         self._tls = tls
         self._panel = panel
-        self._replies = Replies()
+        self._running = RunningRequests()
         self._limiter: CapacityLimiter | None = None
         self._feeds: dict[str, Feed] = {}
         self._mcp = McpEndpoint(stores, hosts=self._hosts, tls=tls)
@@ -128,12 +129,17 @@ class Application:
             call = Call(memory, caller, request.path_params, query, body, revision, self)
             return _rendered(endpoint.call(call), endpoint)
 
-        run = partial(self._on_thread, answer, endpoint.seconds)
-        key = request.headers.get("idempotency-key")
-        if key is None or endpoint.method == "GET":
-            return await run()
+        given = request.headers.get("idempotency-key")
+        if given is None or endpoint.method == "GET":
+            return await self._on_thread(answer, endpoint.seconds)
+        key = reply_key(caller.name or "", given)
         told = f"{endpoint.method} {request.url.path}?{request.url.query} {revision}\n".encode() + data
-        return await self._replies.once(caller.name or "", key, told, run)
+        digest = sha256(told).hexdigest()
+
+        def answer_again() -> Response:
+            return answer_once(self.stores.view(query.store, caller), key, digest, answer)
+
+        return await self._running.once(key, digest, partial(self._on_thread, answer_again, endpoint.seconds))
 
     async def _on_thread(self, answer: Callable[[], Response], seconds: float) -> Response:
         try:

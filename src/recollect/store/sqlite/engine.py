@@ -85,7 +85,9 @@ _render, _bind = SqliteDialect.render, SqliteDialect.bind
 # What the planner is told of tables and indexes: rows, and how many share the first column, the first two …
 PLANNER = (
     ("memories", "sqlite_autoindex_memories_1", "1000000 1"),
-    ("memories", "memories_by_time", "1000000 100000 2"),
+    ("memories", "memories_by_time", "1000000 100000 2 1"),
+    ("memories", "memories_by_access", "1000000 100000 2 1"),
+    ("memories", "memories_counted", "1000000 100000 5000 1"),
     ("memories", "memories_by_fingerprint", "1000000 2"),
     ("memories", "memories_by_session", "500000 50"),
     ("memories", "memories_by_turn", "500000 50000 50 1"),
