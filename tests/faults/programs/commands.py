@@ -266,6 +266,15 @@ def _with_secrets(project: Path, model: int) -> None:
             memory.store.memories.update(before, before.having(content=f"Boiler {n} opens with {_SECRET}."))
 
 
+def _with_candidates(project: Path, model: int) -> None:
+    """Three more memories about different things, which a review decides together."""
+    path = project.parent / _IDS
+    contents = ("Pumps are serviced in March.", "The spare keys hang in the porch.", "Invoices go to Mira.")
+    with recollect.open(project, settings=QUIET) as memory:
+        more = [memory.remember(content, needs_review=True).id for content in contents]
+    path.write_text(json.dumps([*json.loads(path.read_text()), *more]))
+
+
 def _with_old_store(project: Path, model: int) -> None:
     folder = project / ".recollect"
     shutil.rmtree(folder, ignore_errors=True)
@@ -413,7 +422,8 @@ COMMANDS = (
     Command("restore", ("restore",), prepare=_with_backup, whole=True, once=True),
     Command("repair", ("repair",), prepare=_with_damage, mends=True, leaves_less=True, once=True, codes=(0, 1)),
     Command("scan --fix", ("scan", "--fix"), prepare=_with_secrets, codes=(0, 1), mends=True),
-    Command("review", ("review", "--confirm", "@1"), once=True),
+    Command("review", ("review", "--confirm", f"@{MEMORIES}", f"@{MEMORIES + 1}", "--reject", f"@{MEMORIES + 2}"),
+            prepare=_with_candidates, whole=True, once=True),
     Command("entity merge", ("entity", "merge", "Anna Berg", "Peter Holm"), prepare=_with_entities, once=True),
     Command("repair --rebuild", ("repair", "--rebuild"), prepare=_with_broken_index, mends=True),
     Command("upgrade", act=_open, prepare=_with_old_store, idle=True),
