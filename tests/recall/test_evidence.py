@@ -111,35 +111,3 @@ def test_a_question_shows_its_cue(text: str, cue: str) -> None:
 
 def test_asking_what_was_said_is_no_request() -> None:
     assert not read_cues("Can you tell me what you recommended? Did I ask for tips?", NOW).is_request
-
-
-def test_how_something_stands_is_answered_by_the_newest_of_several_statements(memory: Recollect) -> None:
-    talk(memory, "user: I have tried three Korean restaurants in my city.", session="s1", day=1)
-    talk(memory, "user: By now I have tried four Korean restaurants, all in my city.", session="s2", day=9)
-    talk(memory, "user: The weather in my city is fine today.", session="s3", day=20)
-    hits = memory.recall("How many Korean restaurants have I tried in my city?", track=False).hits
-    assert [hit.memory.session for hit in hits] == ["s2", "s1", "s3"]
-    assert "newest of 2 alike" in hits[0].reasons
-    assert hits[0].score >= hits[1].score
-
-
-def test_what_happened_once_is_not_reordered_by_date(memory: Recollect) -> None:
-    talk(memory, "Ada: I adopted a parrot in the old town market.", session="s1", day=1)
-    talk(memory, "Ada: The old town market was nice.", session="s2", day=9)
-    assert first(memory, "What did Ada adopt at the old town market?") == "I adopted a parrot in the old town market."
-
-
-@pytest.mark.parametrize(
-    ("text", "state"),
-    [
-        ("How many bikes do I currently own?", True),
-        ("What is my record in the league?", True),
-        ("How long have I been using my watch?", True),
-        ("Do I have a spare screwdriver?", True),
-        ("How many bikes did I buy?", False),
-        ("When did Ada visit Rome?", False),
-        ("What are the goals of the treaty?", False),
-    ],
-)
-def test_a_question_of_state_is_told_from_one_of_events(text: str, state: bool) -> None:
-    assert read_cues(text, NOW).asks_state is state

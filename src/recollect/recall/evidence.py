@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
@@ -25,7 +25,6 @@ from recollect.recall.question import (
     tells_place,
     tells_time,
 )
-from recollect.recall.recipes import NEWEST_ALIKE, NEWEST_NEARLY, NEWEST_TOP, NEWEST_WITHIN
 
 REACH = 5  # turns on either side that count as surroundings
 _NEAR, _FAR = 0.7, 0.85  # how much of a word's worth is left one turn away, for exact and for loose coverage
@@ -303,63 +302,3 @@ class _Evidence:
     def _of_session(self, one: Candidate, best: Mapping[str, float]) -> float:
         session = one.memory.session if one.memory else None
         return 0.0 if session is None else best.get(session, 0.0)
-
-
-# --- newest first --------------------------------------------------------------------------------------------------
-
-
-def newest_first(ranking: Sequence[Candidate], terms: Terms, around: Mapping[str, ContextWindow]) -> list[Candidate]:
-    """The ranking with each group of alike, dated statements among its first few in order of date.
-
-    For a question how something stands. Statements are alike when the words of the question that they hold are mostly
-    the same; they trade places among themselves and nothing else moves, so what is found stays found.
-    """
-    head = list(ranking[:NEWEST_TOP])
-    for group in _groups(head, terms, around):
-        newest = sorted(group, key=lambda place: _when(head[place]), reverse=True)
-        places = sorted(group)
-        if newest != places:
-            moved = [replace(head[now], score=head[place].score) for place, now in zip(places, newest, strict=True)]
-            note = f"newest of {len(group)} alike"
-            moved[0] = replace(moved[0], reasons=(*moved[0].reasons, note))
-            for place, one in zip(places, moved, strict=True):
-                head[place] = one
-    return [*head, *ranking[NEWEST_TOP:]]
-
-
-def _groups(head: Sequence[Candidate], terms: Terms, around: Mapping[str, ContextWindow]) -> list[list[int]]:
-    free = [place for place, one in enumerate(head) if _is_dated(one)]
-    groups = []
-    while free:
-        leader, *others = free
-        near = {
-            place: likeness
-            for place in others
-            if _points(head[leader]) - _points(head[place]) <= NEWEST_WITHIN
-            and (likeness := _likeness(head[leader], head[place], terms, around)) >= NEWEST_ALIKE
-        }
-        most = max(near.values(), default=0.0)
-        group = [leader, *(place for place, likeness in near.items() if likeness >= NEWEST_NEARLY * most)]
-        groups.append(group)
-        free = [place for place in others if place not in group]
-    return [group for group in groups if len(group) > 1]
-
-
-def _is_dated(one: Candidate) -> bool:
-    """Said at a known time, and not by an assistant: what it answered then was about then."""
-    return one.memory is not None and one.memory.event_at is not None and one.memory.source_role != "assistant"
-
-
-def _when(one: Candidate) -> datetime:
-    assert one.memory is not None  # `_is_dated` let in only those with a date
-    assert one.memory.event_at is not None
-    return one.memory.event_at
-
-
-def _points(one: Candidate) -> float:
-    return sum(share for name, share in one.factors.items() if name.startswith("why."))
-
-
-def _likeness(one: Candidate, other: Candidate, terms: Terms, around: Mapping[str, ContextWindow]) -> float:
-    mine, theirs = around[one.id].rings[0], around[other.id].rings[0]
-    return terms.value(mine & theirs) / (terms.value(mine | theirs) or 1.0)

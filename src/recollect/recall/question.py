@@ -85,8 +85,15 @@ _OWN = frozenset("i my me we our mine".split())
 _HOLDING = tuple(
     f" {verb} {whose} " for verb in "do am have has is are does".split() for whose in "i we my our".split()
 )
+_EVER = ("have i ", "have we ")  # whether something ever happened: one statement suffices, old or new
 _BEING = tuple(f"{word} {verb} " for word in ("what", "which", "who") for verb in ("was", "is", "are", "were"))
 _AMOUNTS = tuple(f"how {word}" for word in "many much long often old far".split())
+_MEASURES = ("what time", "what day", "what amount", "what size", "what record", "what percentage")
+# What is worked out of several statements has no newest one: sums, differences, spans and orders.
+_WORKED_OUT = frozenset(
+    "passed elapsed between total combined altogether average minimum maximum difference older order than".split()
+)
+_OTHERWISE = (" had i ", "before i ", "before getting", "will i be", "previous chat", "previous conversation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,7 @@ class Question:
     is_summary: bool
     is_about_answers: bool  # asks what the assistant said
     asks_state: bool  # how something stands, so the newest statement leads
+    asks_amount: bool  # a number, a time, a day of the week
     window: Window | None
 
     def speaker(self, speakers: Iterable[str]) -> str | None:
@@ -137,11 +145,14 @@ def read_cues(text: str, now: datetime) -> Question:
         is_summary=summary,
         is_about_answers=any(sign in lowered for sign in _RECALLING) and _ANSWERED.search(text) is not None,
         asks_state=_asks_state(lowered, words),
+        asks_amount=any(amount in lowered for amount in (*_AMOUNTS, *_MEASURES)),
         window=_window(text, words, now),
     )
 
 
 def _asks_state(lowered: str, words: set[str]) -> bool:
+    if words & _WORKED_OUT or any(phrase in lowered for phrase in _OTHERWISE) or lowered.startswith(_EVER):
+        return False
     if words & _STATES or any(phrase in lowered for phrase in _STATE_PHRASES):
         return True
     if not words & _OWN:
@@ -171,6 +182,10 @@ _TIME_WORDS = Lazy(
     r"|(?:for|in) (?:a|\d{1,4}|one|two|three|four|five|six|seven|few|several) (?:years?|months?|weeks?|days?|hours?)"
     r"|\d{1,2}(?:st|nd|rd|th))\b",
 )
+_AMOUNT = Lazy(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|dozen|half"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b",
+)
 _PLACE_WORDS = Lazy(r"\b(?:in|at|to|from|near|visited|around|of) (?:the )?[A-Z][a-z]+", 0)
 _STANDING = Lazy(r"(?:^|[.!?\n]\s{0,4})(?:please )?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b")
 _PREFERENCE = Lazy(
@@ -185,6 +200,11 @@ _remembered = lru_cache(maxsize=8_192)  # the same turns are candidates again an
 @_remembered
 def tells_time(text: str) -> bool:
     return _TIME_WORDS.search(text) is not None
+
+
+@_remembered
+def tells_amount(text: str) -> bool:
+    return _AMOUNT.search(text) is not None
 
 
 @_remembered

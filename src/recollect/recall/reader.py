@@ -35,9 +35,10 @@ from recollect.core.scope import OPEN
 from recollect.core.text import counted, fingerprint
 from recollect.core.tokens import ESTIMATE
 from recollect.recall.context_window import add_neighbours, read_windows, weigh_terms
-from recollect.recall.evidence import newest_first, weigh
+from recollect.recall.evidence import weigh
 from recollect.recall.expand import AnswerWriter, Expansion, Meaning, expand, is_weak
 from recollect.recall.gather import fuse, gather_by_mode, hydrate
+from recollect.recall.newest_first import newest_first
 from recollect.recall.pack import pack
 from recollect.recall.precedence import put_people_first
 from recollect.recall.question import read, read_cues
@@ -210,8 +211,7 @@ def _weigh(
     weighed = weigh(
         everyone, asked, terms, windows, weights=weights, passages=recipe.passages[tier], middle=recipe.middle
     )
-    related = drop_unrelated(weighed, floor=recipe.floor)
-    return newest_first(related, terms, windows) if asked.asks_state else related
+    return newest_first(drop_unrelated(weighed, floor=recipe.floor), asked, terms, windows)
 
 
 def _measure(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:
