@@ -20,9 +20,13 @@ from pathlib import Path
 
 import recollect
 from recollect.core.drafts import Draft
+from recollect.core.forms import whole
+from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
+from recollect.core.log import Change
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import Status
+from recollect.core.text import fingerprint
 from recollect.store.contents import Contents
 from recollect.store.open import open_store
 
@@ -31,6 +35,7 @@ _WORDS = (
     " never edit generated files use make test instead cache key holds tenant locale queue retries twice then parks"
 ).split()
 _BATCH = 2_000
+_CAREFUL = 100_000  # memories that are remembered one by one; more are put in as rows
 _KINDS = ("fact", "gotcha", "decision", "preference", "pattern")
 
 
@@ -49,6 +54,30 @@ def fill(path: Path, count: int) -> None:
                 )
                 for number in range(start, min(start + _BATCH, count))
             )
+
+
+def fill_quickly(path: Path, count: int) -> None:
+    """The same, put in as rows with their keyword and log entries: nothing is screened or compared."""
+    fill(path, 1)
+    chance = random.Random(7)
+    store = open_store(path, Kinds(), project="bench")
+    pattern = next(Contents(store).memories(Filter(statuses=Status, user=ANY_USER)))[0].memory
+    at = pattern.created_at
+    for start in range(1, count, _BATCH):
+        made = []
+        for number in range(start, min(start + _BATCH, count)):
+            content = f"{number} " + " ".join(chance.choices(_WORDS, k=30))
+            made.append(
+                pattern.having(
+                    id=new_id("mem", at), content=content, fingerprint=fingerprint(content),
+                    kind=chance.choice(_KINDS), tags=(f"tag{number % 50}",), files=(f"src/file{number % 500}.py",),
+                )
+            )  # fmt: skip
+        with store.engine.write(durable=False):
+            store.memories.add(made)
+            told = [Change("add", memory.id, after=whole(memory)) for memory in made]
+            store.log.append(told, act=str(new_id("act", at)), actor="bench", at=at)
+    store.close()
 
 
 def copy_rows(source: Path, target: Path) -> float:
@@ -119,7 +148,7 @@ def main() -> None:
         os.environ.setdefault("XDG_STATE_HOME", str(folder / "state"))
         store = known.store or folder / "a.db"
         if not store.exists():
-            fill(store, known.count)
+            (fill_quickly if known.count > _CAREFUL else fill)(store, known.count)
         raw = measured("copy", str(store), str(folder / "raw.db"), "")
         idle = measured("idle", str(store), "", "")
         print(f"{known.count:,} memories, {store.stat().st_size >> 20} MB; opened and asked once: {idle['mb']} MB")

@@ -368,7 +368,7 @@ class Recollect:
         scope = make_scope(names, also, except_names, session, user, filter, project, everything, backups)
         stores = (self.store,) if project or everything else self._stores.all
         if scope is None:
-            return resume_erasure(stores, progress)
+            return resume_erasure(stores, self.writer.act, progress)
         act = self.writer.act
         return erase(stores, scope, act, dry_run=dry_run, copies=backups, exports=exports, progress=progress)
 

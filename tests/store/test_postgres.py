@@ -525,7 +525,7 @@ def test_both_engines_find_the_same_words_with_the_same_scores(tenant_dsn: str, 
         memories = [make_memory(number, text, tags=("port",)) for number, text in enumerate(TEXTS, start=1)]
         store = suite.keep(engine, *memories, *(make_memory(100 + n, f"filler {n} of the lot") for n in range(40)))
         with engine.write():  # changed and deleted ones count no longer
-            store.memories.delete(store.memories.get("mem_p_0101"))
+            store.memories.delete([store.memories.get("mem_p_0101")])
             before = store.memories.get("mem_p_0102")
             store.memories.update(before, replace(before, content="something else", revision=2))
         ranked = [

@@ -19,6 +19,7 @@ from recollect.core.text import is_unspaced, split_runs
 
 ERASED = "[erased]"
 EVERYTHING = "everything"
+_OF = "@"  # stands between a mark and the copy it was made in
 _RUN_WORDS = 12  # words of a long text by which it is recognised
 _TELLING = 12  # characters: a shorter text is only recognised when it is all there is
 _LONGEST_WHOLE = 64  # characters of a text that may be one of the short ones, with its signs and spaces
@@ -185,19 +186,20 @@ class ErasureMarks:
     # --- as keys of tombstones ------------------------------------------------------------------------------------
 
     def as_keys(self) -> list[str]:
-        """The marks as texts that can be kept."""
+        """The marks as texts that can be kept anywhere: each names the copy under whose name it is a digest."""
         kept = [f"words-{size}-{digest}" for size, digests in self._runs.items() for digest in digests]
         kept += [f"whole-{digest}" for digest in self._wholes]
         kept += [f"session-{digest}" for digest in self.sessions]
         kept += [f"user-{digest}" for digest in self.users]
         kept += [f"project-{digest}" for digest in self.projects]
-        return sorted([*kept, *([EVERYTHING] if self.everything else [])])
+        return sorted(f"{mark}{_OF}{self.key}" for mark in [*kept, *([EVERYTHING] if self.everything else [])])
 
     def add_key(self, kept: str) -> None:
         """Take a mark back from its text; one that nobody knows says nothing."""
-        sort, _, digest = kept.partition("-")
+        mark = kept.partition(_OF)[0]
+        sort, _, digest = mark.partition("-")
         self._forget_answers()
-        if kept == EVERYTHING:
+        if mark == EVERYTHING:
             self.everything = True
         elif sort == "words":
             size, _, run = digest.partition("-")
@@ -224,11 +226,20 @@ def blank_text(text: str, marks: ErasureMarks, name: Callable[[str], str]) -> st
 
 
 def marks_from(key: str, kept: Iterable[str]) -> ErasureMarks:
-    """Marks as `as_keys` told them."""
+    """Marks of one copy as `as_keys` told them."""
     marks = ErasureMarks(key)
     for one in kept:
         marks.add_key(one)
     return marks
+
+
+def marks_by_copy(kept: Iterable[str]) -> list[ErasureMarks]:
+    """Marks as `as_keys` told them, of whichever copies: a store that was moved has those of the one it came from."""
+    found: dict[str, ErasureMarks] = {}
+    for one in kept:
+        key = one.partition(_OF)[2]
+        found.setdefault(key, ErasureMarks(key)).add_key(one)
+    return list(found.values())
 
 
 # --- looking for bytes ------------------------------------------------------------------------------------------------
@@ -241,17 +252,21 @@ class BytePattern:
     """Some texts as bytes in every way they may be written, and whether blocks of bytes hold one. Many are looked for
     at once: every aligned window of a block is compared with all windows of the texts."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], plain: Iterable[str] = ()) -> None:
+        """`plain` are looked for only as they are written, in UTF-8 and as JSON: for many of them."""
         self._of: dict[bytes, str] = {}
         for text in texts:
             for spelling in dict.fromkeys((text, text.lower(), text.casefold(), text.upper())):
                 for encoded in _encodings(spelling):
                     if len(text.encode("utf-8", "surrogatepass")) >= _LEAST:
                         self._of.setdefault(encoded, text)
+        for text in plain:
+            self._of.setdefault(text.encode("utf-8", "surrogatepass"), text)
+            self._of.setdefault(json.dumps(text)[1:-1].encode(), text)
         self._short = [one for one in self._of if len(one) < 2 * _WINDOW - 1]
         self._long: dict[int, list[bytes]] = defaultdict(list)
         for one in self._of:
-            for start in range(len(one) - _WINDOW + 1 if one not in self._short else 0):
+            for start in range(_WINDOW if len(one) >= 2 * _WINDOW - 1 else 0):  # one of these is aligned
                 self._long[int.from_bytes(one[start : start + _WINDOW], sys.byteorder)].append(one)
         self._windows = frozenset(self._long)
         self.longest = max(map(len, self._of), default=0)

@@ -42,6 +42,7 @@ from recollect.store.contents import ROOM_TABLES, Contents, Kept
 from recollect.store.log import ANCHOR, REPLICA
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Row
+from recollect.store.tombstones import ERASED_REASON, Tombstone
 from recollect.version import __version__
 
 if TYPE_CHECKING:
@@ -140,13 +141,17 @@ class ExportStream:
                 for link in link_page
                 if self._was_sent(link.source) and (link.target is None or self._was_sent(link.target))
             )
-        if not self._is_filtered:
-            yield from (tombstone_record(stone) for page in self._contents.tombstones() for stone in page)
+        for stones in self._contents.tombstones():
+            yield from (tombstone_record(stone) for stone in stones if not self._is_filtered or self._travels(stone))
         yield from (entry_record(row) for page in self._contents.entries() for row in self._told(page))
         if self._rooms and not self._is_filtered:
             yield from self._room_records()
         if self._rooms:
             yield from self._vector_records()
+
+    def _travels(self, stone: Tombstone) -> bool:
+        """Marks of what was erased go with a part of a store, too, so that no older copy brings it back there."""
+        return self._rooms and stone.reason == ERASED_REASON
 
     def _memories(self, total: int) -> Iterator[Kept]:
         done = 0

@@ -102,6 +102,7 @@ def take_records(
         fresh=filling.fresh,
         retold=filling.retold,
         dry_run=dry_run,
+        replica=told.header["replica"],
     )
     filling.begin()
     taking = _Taking(store, merge, filling, told, dry_run=dry_run)

@@ -106,7 +106,7 @@ def reject(
         require_seen(memory, open_rivals(store, memory), seen)
         require_own(memory, hand.door)
         if may_bury(store, memory, hand):
-            changes.bury("reject", tombstone_key(memory.fingerprint, memory.user), "rejected")
+            changes.bury("reject", [tombstone_key(memory.fingerprint, memory.user)], "rejected")
         settle_rivals(store, memory, hand, changes)
         return memory.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
 
@@ -186,7 +186,7 @@ def _reworded(store: Store, memory: Memory, hand: ActContext, changes: dict[str,
     shaped = _reshaped(memory, store, hand, changes)
     if shaped.fingerprint != memory.fingerprint:
         if may_bury(store, memory, hand):
-            noted.bury("edit", tombstone_key(memory.fingerprint, memory.user), "corrected")
+            noted.bury("edit", [tombstone_key(memory.fingerprint, memory.user)], "corrected")
         if hand.is_persons:
             noted.lift("edit", tombstone_key(shaped.fingerprint, memory.user))
     return shaped
@@ -237,7 +237,7 @@ def _close_replaced(store: Store, memory: Memory, act: ActContext, changes: Chan
     changes.update("supersede", old, closed, f"superseded by {memory.id}")
     changes.put_links("supersede", [Link(memory.id, Relation.SUPERSEDES, old.id, None, 1.0, False, act.at)])
     if memory.attributes.get(CORRECTS):
-        changes.bury("supersede", tombstone_key(old.fingerprint, old.user), "corrected")
+        changes.bury("supersede", [tombstone_key(old.fingerprint, old.user)], "corrected")
     return replaced
 
 

@@ -5,7 +5,7 @@ Runs inside the caller's transaction. Knows how rows and entries go together; wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -95,8 +95,8 @@ class Changes:
     def retell(self, action: Action, memory: Memory, why: str = "") -> None:
         """Tell a memory whole once more, because an entry that told of it was emptied. A passage is told with its
         document."""
-        if memory.span is not None and memory.span.document is not None:
-            self.retell_passages(memory.span.document)
+        if (document := _document_of(memory)) is not None:
+            self.retell_passages(document)
         else:
             self.note(action, memory.id, why, after=whole(memory))
 
@@ -104,13 +104,16 @@ class Changes:
         """Tell the passages of a document once more."""
         self._retold[document] = None
 
-    def remove(self, action: Action, memory: Memory, why: str = "", *, erase: bool = False) -> None:
-        """Delete a memory with its links; when `erase`, with all that the log says of it."""
-        self._delete(memory)
+    def remove(self, action: Action, memories: Sequence[Memory], why: str = "", *, erase: bool = False) -> None:
+        """Delete some memories with their links; when `erase`, with all that the log says of them."""
+        self._delete(memories)
         if erase:
-            self._store.log.erase_bodies(memory.id)
-            self._erase_words(memory)
-        self.note(action, memory.id, why)
+            self._store.log.erase_bodies([memory.id for memory in memories])
+            for document in dict.fromkeys(filter(None, map(_document_of, memories))):
+                self._store.log.erase_words(document)
+                self._retold[document] = None
+        for memory in memories:
+            self.note(action, memory.id, why)
 
     def replace_passages(
         self,
@@ -122,8 +125,7 @@ class Changes:
         counts: Mapping[str, int],
     ) -> None:
         """Change and delete the passages of one document, and tell it in one entry; the caller inserts the new ones."""
-        for memory in gone:
-            self._delete(memory)
+        self._delete(gone)
         for before, after in moved:
             self._store.memories.update(before, after)
         if not (new or moved or gone):
@@ -136,10 +138,10 @@ class Changes:
         replay = {name: value for name, value in told.items() if value}
         self.note(action, document, document, after=counts, about="passages", replay=replay)
 
-    def _delete(self, memory: Memory) -> None:
-        self._store.memories.delete(memory)
-        self._store.links.forget(memory.id)
-        self._settle_session(memory)
+    def _delete(self, memories: Sequence[Memory]) -> None:
+        self._store.memories.delete(memories)
+        self._store.links.forget([memory.id for memory in memories])
+        self._settle_session(*memories)
 
     def _settle_session(self, *memories: Memory) -> None:
         """Sessions are not logged: what is known of one follows from the episodes it has."""
@@ -150,9 +152,9 @@ class Changes:
     def _erase_words(self, memory: Memory) -> None:
         """A passage is told of in the entries of its document, too."""
         self._store.log.erase_words(memory.id)
-        if memory.span is not None and memory.span.document is not None:
-            self._store.log.erase_words(memory.span.document)
-            self._retold[memory.span.document] = None
+        if (document := _document_of(memory)) is not None:
+            self._store.log.erase_words(document)
+            self._retold[document] = None
 
     # --- links, entities, tombstones --------------------------------------------------------------------------------
 
@@ -182,27 +184,23 @@ class Changes:
 
     def drop_unmentioned(self, action: Action, entities: Sequence[str]) -> None:
         """Remove entities that nothing mentions any more: a forgotten name must not linger, in the log neither."""
-        for id in self._store.entities.drop_unmentioned(entities):
-            self._store.log.erase_bodies(id)
+        gone = self._store.entities.drop_unmentioned(entities)
+        self._store.log.erase_bodies(gone)
+        for id in gone:
             self.note(action, id, about="entity")
 
     def remove_entities(self, action: Action, ids: Sequence[str]) -> None:
         """Delete entities with all that the log says of them, whatever is known of them."""
         self._store.entities.remove(ids)
+        self._store.log.erase_bodies(ids)
         for id in ids:
-            self._store.log.erase_bodies(id)
             self.note(action, id, about="entity")
 
-    def empty_entries(self, action: Action, holds: Callable[[EntryBody], bool], why: str = "") -> int:
-        """Empty the entries of this project that hold what must go, and tell once more, as it is now, what they were
-        about; how many there were."""
+    def empty_entries(self, action: Action, entries: Sequence[EntryBody], why: str = "") -> None:
+        """Empty some entries of this project, and tell once more, as it is now, what they were about."""
         subjects: dict[str, dict[str, None]] = {"memory": {}, "entity": {}, "passages": {}}
-        emptied = 0
-        for entry in list(self._store.log.bodies()):
-            if entry.project != self._store.project or not holds(entry):
-                continue
-            self._store.log.erase(entry.number)
-            emptied += 1
+        self._store.log.erase([entry.number for entry in entries])
+        for entry in entries:
             if entry.subject is not None:
                 subjects.setdefault("memory" if entry.about == "link" else entry.about, {})[entry.subject] = None
         for document in subjects["passages"]:
@@ -213,15 +211,15 @@ class Changes:
                 self.put_links(action, [link])
         known = {entity.id for entity in self._store.entities.group(list(subjects["entity"]))}
         self.put_entities(action, [self._store.entities.get(id) for id in subjects["entity"] if id in known])
-        return emptied
 
-    def bury(self, action: Action, key: str, reason: str, *, at: datetime | None = None) -> None:
-        """Put a tombstone on a statement."""
-        known = self._store.tombstones.find([key]).get(key)
+    def bury(self, action: Action, keys: Sequence[str], reason: str, *, at: datetime | None = None) -> None:
+        """Put tombstones on some statements."""
         at = at or self._act.at
-        self._store.tombstones.put(key, reason=reason, at=at)
-        before = None if known is None else {"reason": known.reason, "at": iso(known.at)}
-        self.note(action, key, before=before, after={"reason": reason, "at": iso(at)}, about="tombstone")
+        known = self._store.tombstones.find(keys)
+        self._store.tombstones.put(keys, reason=reason, at=at)
+        for key in keys:
+            before = {"reason": known[key].reason, "at": iso(known[key].at)} if key in known else None
+            self.note(action, key, before=before, after={"reason": reason, "at": iso(at)}, about="tombstone")
 
     def lift(self, action: Action, key: str) -> None:
         """Let a statement be said again."""
@@ -230,6 +228,11 @@ class Changes:
             return
         self._store.tombstones.lift(key)
         self.note(action, key, before={"reason": known.reason, "at": iso(known.at)}, about="tombstone")
+
+
+def _document_of(memory: Memory) -> str | None:
+    """The document a passage was cut from."""
+    return None if memory.span is None else memory.span.document
 
 
 def _screened(entity: Entity) -> Entity:

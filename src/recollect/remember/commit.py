@@ -219,7 +219,7 @@ class _Writing:
         self._replace("supersede", known, closed, each.why or f"superseded by {memory.id}")
         self._links.append(("supersede", link))
         if each.corrects and known.fingerprint != memory.fingerprint and may_bury(self._store, known, self._act):
-            self._changes.bury("supersede", tombstone_key(known.fingerprint, known.user), "corrected")
+            self._changes.bury("supersede", [tombstone_key(known.fingerprint, known.user)], "corrected")
 
     def _open(self, id: MemoryId, *, stated: bool, user: str | None) -> Memory | None:
         """The memory to close. One that vanished or closed meanwhile matters only to someone who named it; nobody may

@@ -46,17 +46,19 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext, *, expected: 
     def act() -> None:
         with store.engine.write():
             changes = Changes(store, hand)
-            for memory in (store.memories.get(one.id) for one in named):
+            going = [store.memories.get(one.id) for one in named]
+            for memory in going:
                 require_revision(memory, expected)
                 require_own(memory, hand.door)
-                changes.remove("forget", memory, hand.why, erase=True)
-                changes.drop_unmentioned("forget", memory.entities)
+            buried = [memory for memory in going if may_bury(store, memory, hand)]
+            changes.remove("forget", going, hand.why, erase=True)
+            changes.drop_unmentioned("forget", list(dict.fromkeys(id for memory in going for id in memory.entities)))
+            for memory in going:
                 erase_observed(store, memory)
                 if hand.is_persons:  # what was said in a chat is a person's to erase
                     store.turns.forget(texts[memory.id])
                     store.working.forget(texts[memory.id])
-                if may_bury(store, memory, hand):
-                    changes.bury("forget", tombstone_key(memory.fingerprint, memory.user), "forgotten")
+            changes.bury("forget", [tombstone_key(one.fingerprint, one.user) for one in buried], "forgotten")
             changes.write()
 
     store.engine.retry_with_reserve(act)
@@ -72,7 +74,7 @@ def prune(store: Store, memory: Memory, act: ActContext) -> None:
     """Delete what expired long ago. Unlike forgetting it leaves no tombstone: the words may be said again."""
     with store.engine.write():
         changes = Changes(store, act)
-        changes.remove("prune", memory, act.why, erase=True)
+        changes.remove("prune", [memory], act.why, erase=True)
         changes.drop_unmentioned("prune", memory.entities)
         changes.write()
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from recollect.core.drafts import Draft, check_types
 from recollect.core.entities import Entity
+from recollect.core.erasing import marks_by_copy
 from recollect.core.errors import InvalidInput, RecollectError
 from recollect.core.fields import BY_NAME, FIELDS
 from recollect.core.forms import whole
@@ -96,6 +97,7 @@ class Merge:
         fresh: bool,
         retold: bool = False,
         dry_run: bool = False,
+        replica: str = "",
     ) -> None:
         self._store = store
         self._contents = Contents(store)
@@ -109,7 +111,7 @@ class Merge:
         self._promised: set[int] = set()  # hashes of the ids that a dry run would have added
         self._added = array("q")  # hashes of the ids that were added, whose history may be told
         self._is_sorted = False
-        self._erased = ErasedHere(store)
+        self._erased = ErasedHere(store, replica)
         self.count = MergeCount()
 
     # --- memories -------------------------------------------------------------------------------------------------
@@ -273,9 +275,6 @@ class Merge:
             for stone in stones:
                 if stone.fingerprint in known:
                     continue
-                if stone.reason == ERASED_REASON and not self._fresh:
-                    self.count.left_out["marks of erasures, which only the store they were made in can read"] += 1
-                    continue
                 if held := standing_here.get(stone.fingerprint):
                     why = f"{held[0].id} stands here and was {stone.reason} there"
                     self.count.add(MergedItem("conflicting", "tombstone", stone.fingerprint, why))
@@ -284,9 +283,9 @@ class Merge:
                 if self._dry_run:
                     continue
                 if self._retold:
-                    self._store.tombstones.put(stone.fingerprint, reason=stone.reason, at=stone.at)
+                    self._store.tombstones.put([stone.fingerprint], reason=stone.reason, at=stone.at)
                 else:
-                    changes.bury("import", stone.fingerprint, stone.reason, at=stone.at)
+                    changes.bury("import", [stone.fingerprint], stone.reason, at=stone.at)
             changes.write()
 
     def entities(self, entities: Sequence[Entity]) -> None:
@@ -329,15 +328,20 @@ class Merge:
 
 
 class ErasedHere:
-    """What was erased from a project by name, session, user or whole, so that an older copy does not bring it back."""
+    """What was erased from a project by name, session, user or whole, so that an older copy does not bring it back. It
+    was erased here, or in a store that was moved here."""
 
-    def __init__(self, store: Store) -> None:
-        self._marks = marks_of(store)
-        self._until: datetime | None = None
-        for (project, key), stone in store.tombstones.every().items():
-            if project == store.project and stone.reason == ERASED_REASON:
-                self._marks.add_key(key)
-                self._until = stone.at if self._until is None else max(self._until, stone.at)
+    def __init__(self, store: Store, replica: str = "") -> None:
+        """`replica` is the copy that something comes from: all of that goes when everything was erased there."""
+        stones = [
+            stone
+            for (project, _), stone in store.tombstones.every().items()
+            if project == store.project and stone.reason == ERASED_REASON
+        ]
+        own = {marks_of(store).key, replica}
+        self._marks = marks_by_copy(stone.fingerprint for stone in stones)
+        self._until = max((stone.at for stone in stones), default=None)
+        self._everything = any(marks.has_project(store.project) for marks in self._marks if marks.key in own)
 
     def covers(self, memory: Memory) -> bool:
         """Was a memory there before the last erasure, and does it hold what was erased?"""
@@ -349,10 +353,9 @@ class ErasedHere:
         """The same for what another program kept; without a time it counts as old."""
         if self._until is None or (created_at is not None and created_at > self._until):
             return False
-        marks = self._marks
-        if marks.everything or marks.has_session(session) or marks.has_user(user):
+        if self._everything or any(marks.has_session(session) or marks.has_user(user) for marks in self._marks):
             return True
-        return marks.has_words and marks.hold_any(told)
+        return any(marks.has_words and marks.hold_any(told) for marks in self._marks)
 
 
 def check_memory(memory: Memory, kinds: Kinds, now: datetime) -> Memory:

@@ -74,7 +74,9 @@ def redact_store(store: Store, act: Callable[[], ActContext]) -> None:
         StoredTexts(store.engine).reword(_redacted)
         for project in projects_of(store.engine):
             changes = Changes(Store(store.engine, store.kinds, project=project), act())
-            changes.empty_entries("redact", lambda entry: bool(rules_in_text(entry.body)), "secret erased from the log")
+            said = (entry for entry in store.log.bodies() if entry.project == project)
+            holding = [entry for entry in said if rules_in_text(entry.body)]
+            changes.empty_entries("redact", holding, "secret erased from the log")
             changes.write()
     empty(store.engine)
     store.engine.vacuum()

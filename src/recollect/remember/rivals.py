@@ -59,7 +59,7 @@ def close_rivals(store: Store, memory: Memory, rivals: list[Memory], act: ActCon
         else:
             closed = rival.having(status=Status.REJECTED, confidence=0.0, needs_review=False, verified=False, streak=0)
             changes.update("reject", rival, _touched(closed, act), f"{memory.id} was confirmed instead")
-            changes.bury("reject", tombstone_key(rival.fingerprint, rival.user), "rejected")
+            changes.bury("reject", [tombstone_key(rival.fingerprint, rival.user)], "rejected")
 
 
 def settle_rivals(

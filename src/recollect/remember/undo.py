@@ -99,7 +99,7 @@ def _revert_memory(store: Store, entry: Entry, act: ActContext, changes: Changes
         )
     now = store.memories.get(change.subject)
     if change.action == "add":
-        changes.remove("undo", now, why)
+        changes.remove("undo", [now], why)
         return
     fields = {name: value for name, value in (change.before or {}).items() if name not in _OLD_MARKS}
     then = with_fields(now, fields, store.kinds).having(updated_at=act.at, revision=now.revision + 1)
@@ -117,7 +117,7 @@ def _revert_link(change: Change, changes: Changes) -> None:
 def _revert_tombstone(change: Change, changes: Changes) -> None:
     key = change.subject or ""
     if change.before is not None:
-        changes.bury("undo", key, str(change.before["reason"]), at=moment(change.before["at"]))
+        changes.bury("undo", [key], str(change.before["reason"]), at=moment(change.before["at"]))
     else:
         changes.lift("undo", key)
 
@@ -131,4 +131,4 @@ def _revert_old_tombstones(change: Change, act: ActContext, changes: Changes) ->
     if put := after.get("tombstone"):
         changes.lift("undo", str(put))
     if lifted := before.get("tombstone"):
-        changes.bury("undo", str(lifted), str(before.get("reason", "rejected")))
+        changes.bury("undo", [str(lifted)], str(before.get("reason", "rejected")))

@@ -38,6 +38,9 @@ class CheckReport:
 def check(store: Store, *, quick: bool = False, progress: Progress = lambda area, n: None) -> CheckReport:
     """Look at everything: the file's structure, each row's checksum, the log's chain, projections against rows."""
     report = CheckReport()
+    if store.memories.has_hidden():  # rows, log and indexes agree again when it is done
+        report.findings.append(Finding("erasure", "one was interrupted: run `recollect erase --resume`"))
+        return report
     for area, look in (
         ("file", _file),
         ("rows", _rows),

@@ -26,7 +26,7 @@ from recollect.store.log import ANCHOR, COLUMNS
 from recollect.store.memories import M_NAMES
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Item, Row, Space, Value, chunks
-from recollect.store.store import Store
+from recollect.store.store import Store, projects_of
 from recollect.store.tombstones import Tombstone
 
 PAGE = 1_000  # rows read at once
@@ -142,11 +142,9 @@ class Contents:
             found.update(row[0] for row in self._engine.rows(self._FORGOTTEN, {"ids": some, "project": self._project}))
         return found
 
-    _PROJECTS = "select distinct project from memories union select distinct project from log"
-
     def projects(self) -> list[str]:
         """Every project that the file holds something of."""
-        return sorted(row[0] for row in self._engine.rows(self._PROJECTS))
+        return projects_of(self._engine)
 
     # --- links, tombstones, entities --------------------------------------------------------------------------------
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from recollect.core.digest import checksum
-from recollect.core.erasing import ErasureMarks
+from recollect.core.erasing import ErasureMarks, marks_by_copy
 from recollect.core.forms import moment
 from recollect.store.codec import from_ms
 from recollect.store.port import Row
@@ -29,21 +30,23 @@ class Erasures:
     redacted: frozenset[str]
     memories: frozenset[str]
     is_whole: bool  # everything that tells of them could be read
-    key: str = ""  # under which marks of what was erased are digests
 
-    def marks(self, known: Mapping[tuple[str, str], Tombstone]) -> dict[str, ErasureMarks]:
+    def marks(self, known: Mapping[tuple[str, str], Tombstone]) -> dict[str, list[ErasureMarks]]:
         """What was erased by name, session, user or whole, and another state (`known` are its tombstones) does not
-        know of, by project. A state that knows a mark was made after it: what it holds was said later."""
-        found: dict[str, ErasureMarks] = {}
+        know of, by project. A state that knows a mark was made after it: what it holds was said later, whatever the
+        project is called there."""
+        latest: dict[str, datetime] = {}
+        for (_, kept), stone in known.items():
+            latest[kept] = max(stone.at, latest.get(kept, stone.at))
+        found: dict[str, list[str]] = {}
         for (project, kept), stone in self.tombstones.items():
-            there = known.get((project, kept))
-            if stone.reason == ERASED_REASON and (there is None or there.at < stone.at):
-                found.setdefault(project, ErasureMarks(self.key)).add_key(kept)
-        return found
+            if stone.reason == ERASED_REASON and (kept not in latest or latest[kept] < stone.at):
+                found.setdefault(project, []).append(kept)
+        return {project: marks_by_copy(kept) for project, kept in found.items()}
 
 
 def gather_erasures(
-    tombstones: Iterable[Row], log: Iterable[Row], memories: Iterable[str], *, is_whole: bool, key: str = ""
+    tombstones: Iterable[Row], log: Iterable[Row], memories: Iterable[str], *, is_whole: bool
 ) -> Erasures:
     """Put together what the rows of some tables say. What cannot be read says nothing, and is no longer whole."""
     buried: dict[tuple[str, str], Tombstone] = {}
@@ -68,4 +71,4 @@ def gather_erasures(
             continue
         fingerprint, project, reason, at, _ = row
         buried[project, fingerprint] = Tombstone(fingerprint, reason, from_ms(at))
-    return Erasures(buried, frozenset(forgotten), frozenset(redacted), frozenset(memories), is_whole, key)
+    return Erasures(buried, frozenset(forgotten), frozenset(redacted), frozenset(memories), is_whole)

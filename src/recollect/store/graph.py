@@ -92,13 +92,15 @@ class Graph:
         update code_files set outline = null, digest = '', mtime = 0 where project = :project and path = :path
     """
 
-    def drop_outlines(self, holds: Callable[[str], bool]) -> int:
-        """Drop what is kept of the text of files in which something stands; how many. They are read again next time."""
+    def outlines_holding(self, holds: Callable[[str], bool]) -> list[str]:
+        """The files of whose text something is kept in which something stands."""
         rows = self._engine.rows(self._OUTLINES, self._mine)
-        gone = [path for path, outline in rows if holds(zlib.decompress(outline).decode("utf-8", "replace"))]
-        for path in gone:
+        return [path for path, outline in rows if holds(zlib.decompress(outline).decode("utf-8", "replace"))]
+
+    def drop_outlines(self, paths: Iterable[str]) -> None:
+        """Drop what is kept of the text of some files. They are read again next time."""
+        for path in paths:
             self._engine.execute(self._DROP_OUTLINE, {**self._mine, "path": path})
-        return len(gone)
 
     _PUT_FILE = """
         insert into code_files (project, path, language, digest, mtime, size, reason, shape, outline)

@@ -9,7 +9,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.links import Link
 from recollect.core.scope import OPEN, Relation
 from recollect.store.codec import from_ms, to_ms
-from recollect.store.port import Engine, Params, Row, Value
+from recollect.store.port import Engine, Params, Row, Value, chunks
 
 _NAMES = "project, source, relation, target, is_file, confidence, automatic, created_at"
 _OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
@@ -108,13 +108,16 @@ class Links:
         """Every link to a file."""
         return [read_link(row) for row in self._engine.rows(self._TO_FILES, {"project": self._project})]
 
-    _FORGET = """
-        delete from links where project = :project and (source = :id or (target = :id and is_file = 0))
-    """
+    _FORGET = (
+        "delete from links where project = :project and source = any(:ids)",
+        "delete from links where project = :project and target = any(:ids) and is_file = 0",
+    )
 
-    def forget(self, id: MemoryId) -> None:
-        """Remove every link of a memory that is going away."""
-        self._engine.execute(self._FORGET, {"id": id, "project": self._project})
+    def forget(self, ids: Sequence[str]) -> None:
+        """Remove every link of memories that are going away."""
+        for some in chunks(ids):
+            for statement in self._FORGET:
+                self._engine.execute(statement, {"ids": some, "project": self._project})
 
     _EVERY = f"select {_NAMES}, checksum from links order by source, relation, target"
 

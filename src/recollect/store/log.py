@@ -14,7 +14,7 @@ from recollect.core.forms import iso
 from recollect.core.log import GENESIS, OLD_REPLICA, QUIET, Change, Entry, body, chain, digest, next_stamp
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.meta import FILE, Meta
-from recollect.store.port import Engine, Row
+from recollect.store.port import Engine, Row, chunks
 
 COLUMNS = (
     "number, replica, project, act, stamp, at, actor, door, action, about, subject, body, digest, undoes, hash"
@@ -181,13 +181,17 @@ class Log:
 
     # --- erasing --------------------------------------------------------------------------------------------------
 
-    _ERASE = "update log set body = null where subject = :subject and body is not null"
-    _ERASE_WORDS = f"{_ERASE} and about in ('memory', 'passages', 'note')"
+    _ERASE = "update log set body = null where subject = any(:subjects) and body is not null"
+    _ERASE_WORDS = """
+        update log set body = null
+         where subject = :subject and body is not null and about in ('memory', 'passages', 'note')
+    """
 
-    def erase_bodies(self, subject: str) -> int:
-        """Remove what the entries of a memory say about it. The chain stays whole: it holds digests. How many said
-        something."""
-        return self._engine.execute(self._ERASE, {"subject": subject})
+    def erase_bodies(self, subjects: Sequence[str]) -> None:
+        """Remove what the entries of some memories or entities say about them. The chain stays whole: it holds
+        digests."""
+        for some in chunks(subjects):
+            self._engine.execute(self._ERASE, {"subjects": some})
 
     def erase_words(self, subject: str) -> None:
         """Remove what the entries say of the words of a memory, or of the passages of a document, that stay."""
@@ -198,9 +202,8 @@ class Log:
          order by number limit {_PAGE}
     """
 
-    def bodies(self) -> Iterator[EntryBody]:
-        """What each entry says, as it is written, for those who look for what must not be there."""
-        after = 0
+    def bodies(self, after: int = 0) -> Iterator[EntryBody]:
+        """What each entry after a number says, as it is written, for those who look for what must not be there."""
         while rows := self._engine.rows(self._BODIES, {"after": after}):
             yield from (EntryBody(*row) for row in rows)
             after = rows[-1][0]
@@ -211,11 +214,19 @@ class Log:
         """Everybody in whose name something was done, in any project of the file."""
         return [row[0] for row in self._engine.rows(self._ACTORS)]
 
-    _ERASE_ONE = "update log set body = null where number = :number"
+    _ERASE_THESE = "update log set body = null where number = any(:numbers)"
 
-    def erase(self, number: int) -> None:
-        """Remove what one entry says. The chain stays whole: it holds digests."""
-        self._engine.execute(self._ERASE_ONE, {"number": number})
+    def erase(self, numbers: Sequence[int]) -> None:
+        """Remove what some entries say. The chain stays whole: it holds digests."""
+        for some in chunks(numbers):
+            self._engine.execute(self._ERASE_THESE, {"numbers": some})
+
+    _LAST = "select coalesce(max(number), 0) from log"
+
+    def last(self) -> int:
+        """The number of the last entry; 0 when there is none."""
+        row = self._engine.row(self._LAST)
+        return int(row[0]) if row else 0
 
     # --- checking -------------------------------------------------------------------------------------------------
 

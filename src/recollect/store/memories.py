@@ -32,8 +32,14 @@ M_NAMES = ", ".join(f"m.{name}" for name in COLUMNS)
 _MARKS = ", ".join("?" for _ in COLUMNS)
 _OPEN = ", ".join(f"'{status}'" for status in sorted(OPEN))
 _CHUNK = 500  # ids per statement
+HIDDEN = "\x1ferasing "  # begins the name of a project whose memories nobody may see any more
 _EVERYTHING = 2**31
 _MOST_READ = 5_000  # memories kept as values; some 15 MB
+
+
+def hidden_project(project: str) -> str:
+    """Where the memories of a project are while they are erased in steps. No project of anybody is called so."""
+    return f"{HIDDEN}{project}"
 
 
 class Memories:
@@ -104,20 +110,55 @@ class Memories:
         elif [*facets(before)] != [*facets(after)]:
             self._refacet(self._seq(after.id), after)
 
-    _DELETE = "delete from memories where seq = :seq"
-    _DELETE_FACETS = "delete from facets where seq = :seq"
-    _DELETE_STAMP = "delete from enriched where memory = :id"
-    _DELETE_TOLD = "delete from injections where memory = :id"
+    _DELETE = "delete from memories where seq = any(:seqs)"
+    _DELETE_FACETS = "delete from facets where seq = any(:seqs)"
+    _DELETE_STAMPS = "delete from enriched where memory = any(:ids)"
+    _DELETE_TOLD = "delete from injections where memory = any(:ids)"
+    _SEQS = "select id, seq from memories where id = any(:ids) and (project = :project or project = :hidden)"
 
-    def delete(self, memory: Memory) -> None:
-        """Remove the row and all that was projected from it."""
-        seq = self._seq(memory.id)
-        self._unindex(seq, memory, to_row(memory))
-        self._engine.execute(self._DELETE_FACETS, {"seq": seq})
-        self._engine.execute(self._DELETE_STAMP, {"id": memory.id})
-        self._engine.execute(self._DELETE_TOLD, {"id": memory.id})
-        self._engine.vectors(self._project).forget([seq])
-        self._engine.execute(self._DELETE, {"seq": seq})
+    def delete(self, memories: Sequence[Memory]) -> None:
+        """Remove some rows, hidden or not, and all that was projected from them. The keyword index comes first, for all
+        of them: it writes its pages whenever a statement that deletes several rows comes between."""
+        for start in range(0, len(memories), _CHUNK):
+            some = memories[start : start + _CHUNK]
+            ids: list[Value] = [memory.id for memory in some]
+            asked = {"ids": ids, "project": self._project, "hidden": hidden_project(self._project)}
+            seq_of: dict[str, int] = dict(self._engine.rows(self._SEQS, asked))
+            if missing := next((memory.id for memory in some if memory.id not in seq_of), None):
+                raise MemoryNotFound(missing)
+            seqs: list[Value] = list(seq_of.values())
+            self._engine.keywords.remove([(seq_of[one.id], *_entry(one, to_row(one))) for one in some])
+            self._engine.execute(self._DELETE_FACETS, {"seqs": seqs})
+            self._engine.execute(self._DELETE_STAMPS, {"ids": ids})
+            self._engine.execute(self._DELETE_TOLD, {"ids": ids})
+            self._engine.vectors(self._project).forget(list(seq_of.values()))
+            self._engine.execute(self._DELETE, {"seqs": seqs})
+
+    # --- out of sight, for those that are being erased in steps -----------------------------------------------------
+
+    _HIDE = "update memories set project = ?, checksum = ? where id = ?"
+    _HIDDEN = f"select {_NAMES}, checksum from memories where project = :project order by seq limit :limit"
+
+    def hide(self, ids: Sequence[str]) -> None:
+        """Put some memories where no reader of the project finds them. Damaged ones stay where they are."""
+        at, hidden = COLUMNS.index("project"), hidden_project(self._project)
+        for some in chunks(ids):
+            found = self._engine.rows(self._BY_IDS, {"ids": some, "project": self._project})
+            sound = [row[:-1] for row in found if row_checksum(row[:-1]) == row[-1]]
+            moved = [(*row[:at], hidden, *row[at + 1 :]) for row in sound]
+            self._engine.execute_many(self._HIDE, [(hidden, row_checksum(row), row[0]) for row in moved])
+
+    _ANY_HIDDEN = "select 1 from memories where project >= :first and project < :beyond limit 1"
+
+    def has_hidden(self) -> bool:
+        """Are memories of any project hidden?"""
+        asked = {"first": HIDDEN, "beyond": f"{HIDDEN[:-1]}!"}
+        return self._engine.row(self._ANY_HIDDEN, asked) is not None
+
+    def hidden(self, limit: int) -> list[Memory]:
+        """Some of those that were hidden, as they were."""
+        rows = self._engine.rows(self._HIDDEN, {"project": hidden_project(self._project), "limit": limit})
+        return [memory.having(project=self._project) for memory in self._page(rows).memories]
 
     # --- reading --------------------------------------------------------------------------------------------------
 
@@ -430,11 +471,11 @@ class Memories:
         self._engine.vectors(self._project).forget([seq])  # made from the old words; the next chore makes new ones
 
     def _refacet(self, seq: int, memory: Memory) -> None:
-        self._engine.execute(self._DELETE_FACETS, {"seq": seq})
+        self._engine.execute(self._DELETE_FACETS, {"seqs": [seq]})
         self._add_facets([(seq, memory)])
 
     def _unindex(self, seq: int, memory: Memory, row: Row) -> None:
-        self._engine.keywords.remove((seq, *_entry(memory, row)))
+        self._engine.keywords.remove([(seq, *_entry(memory, row))])
 
     _FACET = "insert into facets (project, facet, value, seq) values (?, ?, ?, ?) on conflict do nothing"
 

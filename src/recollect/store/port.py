@@ -225,8 +225,8 @@ class KeywordIndex(Protocol):
         """Index some rows: number, body, names, context."""
         ...
 
-    def remove(self, entry: tuple[int, str, str, str]) -> None:
-        """Take a row out; the texts are those that were indexed."""
+    def remove(self, entries: Sequence[tuple[int, str, str, str]]) -> None:
+        """Take some rows out; the texts are those that were indexed."""
         ...
 
     def matching(

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.core.kinds import Kinds
-from recollect.store.memories import Memories
+from recollect.store.memories import HIDDEN, Memories
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Engine, VectorIndex
 from recollect.store.words import Words
@@ -38,7 +38,7 @@ _PROJECTS = "select project from memories union select project from log order by
 
 def projects_of(engine: Engine) -> list[str]:
     """The projects that a file holds memories or a history of."""
-    return [str(row[0]) for row in engine.rows(_PROJECTS)]
+    return [str(row[0]) for row in engine.rows(_PROJECTS) if not str(row[0]).startswith(HIDDEN)]
 
 
 class Store:

@@ -39,9 +39,9 @@ class Tombstones:
             set reason = excluded.reason, at = excluded.at, checksum = excluded.checksum
     """
 
-    def put(self, fingerprint: str, *, reason: str, at: datetime) -> None:
-        row = (fingerprint, self._project, reason, to_ms(at))
-        self._engine.execute_many(self._PUT, [(*row, checksum(row))])
+    def put(self, fingerprints: Sequence[str], *, reason: str, at: datetime) -> None:
+        rows = [(one, self._project, reason, to_ms(at)) for one in dict.fromkeys(fingerprints)]
+        self._engine.execute_many(self._PUT, [(*row, checksum(row)) for row in rows])
 
     _FIND = "select fingerprint, reason, at from tombstones where project = :project and fingerprint = any(:prints)"
 

@@ -23,7 +23,8 @@ from recollect.core.query import Filter, read_user
 from recollect.core.text import counted
 from recollect.files.session_file import ENDING, SessionFile, replace_file
 from recollect.remember.act import ActContext
-from recollect.remember.erase import ErasedRows, erase_rows, marks_of
+from recollect.remember.erase import ErasedRows, carry_out, erase_rows, marks_of, planned_rows
+from recollect.remember.erase_plan import ErasurePlan
 from recollect.store.cache import empty
 from recollect.store.meta import FILE, Meta
 from recollect.store.migrate import migrate
@@ -94,10 +95,6 @@ def make_scope(
     return ErasureScope(tuple(chosen), session, read_user(user), filter, project, everything)
 
 
-class _RolledBack(Exception):
-    """Takes a dry run back."""
-
-
 def erase(
     stores: Sequence[Store],
     scope: ErasureScope,
@@ -113,7 +110,7 @@ def erase(
     report = ErasureReport(dry_run)
     for store in stores:
         if not dry_run:
-            _resume(store, report, progress)
+            _resume(store, act, report, progress)
         erasure = _StoreErasure(store, scope, report, copies, exports, progress)
         rows = erasure.erase_rows(act, dry_run=dry_run, always=store is stores[0])
         if dry_run or rows is not None:
@@ -121,11 +118,13 @@ def erase(
     return report
 
 
-def resume_erasure(stores: Sequence[Store], progress: Callable[[str], None] | None = None) -> ErasureReport:
+def resume_erasure(
+    stores: Sequence[Store], act: Callable[[], ActContext], progress: Callable[[str], None] | None = None
+) -> ErasureReport:
     """Finish what interrupted erasures left to do."""
     report = ErasureReport()
     for store in stores:
-        _resume(store, report, progress)
+        _resume(store, act, report, progress)
     return report
 
 
@@ -134,15 +133,23 @@ def is_erasure_pending(store: Store) -> bool:
     return Meta(store.engine, FILE).get(_PENDING) is not None
 
 
-def _resume(store: Store, report: ErasureReport, progress: Callable[[str], None] | None) -> None:
+def _resume(
+    store: Store, act: Callable[[], ActContext], report: ErasureReport, progress: Callable[[str], None] | None
+) -> None:
     told = Meta(store.engine, FILE).get(_PENDING)
     if told is None:
         return
     left = json.loads(told)
+    if left.get("project", store.project) != store.project:
+        store = Store(store.engine, store.kinds, project=left["project"])
     erasure = _StoreErasure(store, ErasureScope(), report, left["copies"], left["exports"], progress)
     erasure.marks = marks_from(erasure.marks.key, left["marks"])
     report.notes.append("An interrupted erasure was finished. What it erased was looked for by digests, not in bytes.")
-    erasure.finish(ErasedRows(traces=tuple(left["traces"])))
+    rows = ErasedRows(traces=tuple(left["traces"]))
+    if left.get("rows"):
+        erasure.pending = left
+        rows = erasure.finish_rows(act(), left["traces"])
+    erasure.finish(rows)
 
 
 class _StoreErasure:
@@ -166,6 +173,7 @@ class _StoreErasure:
         self.marks = self._make_marks()
         self._traces = ErasureMarks(self.marks.key)
         self._gone: set[str] = set()  # ids of memories that went
+        self.pending: dict[str, Any] = {}  # what is left to do, as it is noted
         self._waits = False  # something has to be tried again later
 
     def _make_marks(self) -> ErasureMarks:
@@ -184,29 +192,23 @@ class _StoreErasure:
     # --- rows -----------------------------------------------------------------------------------------------------
 
     def erase_rows(self, act: Callable[[], ActContext], *, dry_run: bool, always: bool) -> ErasedRows | None:
-        """Erase the rows, all or nothing; nothing when there is nothing and it was not asked for `always`."""
-        found: list[ErasedRows] = []
-
-        def run() -> None:
-            found.clear()
-            with self._store.engine.write():
-                rows = erase_rows(self._store, self.marks, self._ids(), act())
-                found.append(rows)
-                if dry_run or (rows.is_empty and not always):
-                    raise _RolledBack
-                self._note_pending(rows)
-
+        """Erase the rows; nothing when there is nothing and it was not asked for `always`. A dry run only plans."""
         self._progress("rows")
-        try:
-            self._store.engine.retry_with_reserve(run)
-        except _RolledBack:
-            if not dry_run:
-                return None
-        rows = found[0]
+        plan = ErasurePlan(self._store, self.marks, self._ids())
         if dry_run:
+            rows = planned_rows(plan)
             self._report.memories += rows.memories
+        elif plan.is_empty and not always:
+            return None
+        else:
+            rows = carry_out(self._store, plan, act(), begin=self._note_pending, done=self._note_rows)
         self._tell_rows(rows)
         return rows
+
+    def finish_rows(self, act: ActContext, traces: Sequence[str]) -> ErasedRows:
+        """Go on with rows that were put out of sight and not all removed."""
+        self._progress("rows")
+        return erase_rows(self._store, self.marks, (), act, resumed=(traces, self._note_rows))
 
     def _ids(self) -> list[str]:
         if self._scope.filter is None:
@@ -214,14 +216,22 @@ class _StoreErasure:
         page = self._store.memories.page(self._scope.filter, limit=2**31)
         return [*(memory.id for memory in page.memories), *page.damaged]
 
-    def _note_pending(self, rows: ErasedRows) -> None:
-        told = {
-            "marks": self.marks.as_keys(),
-            "traces": list(rows.traces),
+    def _note_pending(self, plan: ErasurePlan) -> None:
+        """What is left to do from now on, for whoever comes after a kill."""
+        self.pending = {
+            "project": self._store.project,
+            "rows": True,  # some are out of sight and still there
+            "marks": plan.marks.as_keys(),
+            "traces": plan.traces.as_keys(),
             "copies": self._copies,
             "exports": self._exports,
         }
-        Meta(self._store.engine, FILE).put(_PENDING, json.dumps(told))
+        Meta(self._store.engine, FILE).put(_PENDING, json.dumps(self.pending))
+
+    def _note_rows(self) -> None:
+        """The rows are gone; files and copies are left."""
+        self.pending["rows"] = False
+        Meta(self._store.engine, FILE).put(_PENDING, json.dumps(self.pending))
 
     def _tell_rows(self, rows: ErasedRows) -> None:
         where = self._store.engine.location

@@ -26,6 +26,8 @@ from recollect.store.texts import StoredTexts
 from recollect.tend.beside import files_beside_store
 
 _PROBE = 60  # characters of a text that are looked for in files
+_EVERY_SPELLING = 2_000  # texts that are looked for in every way they may be written; more of them as they were
+_MOST_SOUGHT = 200_000  # texts that are looked for in bytes: some 300 MB of memory
 _LEAST_PROBE = 12  # characters: shorter texts stand elsewhere by chance
 _BLOCK = 2**20  # bytes read at once
 _JOINERS = ("_", "-", ".", "")  # between the words of a name in paths and addresses
@@ -109,9 +111,11 @@ class ErasureProof:
         spelt = [joiner.join(words) for words in split if len(words) > 1 for joiner in _JOINERS]
         said = [text.strip()[:_PROBE] for text in rows.texts if len(text.strip()) >= _LEAST_PROBE]
         still = _still_said(store, rows)
-        self._pattern = BytePattern(
-            [one for one in dict.fromkeys((*names, *others, *spelt, *said)) if one not in still]
-        )
+        wanted = [one for one in dict.fromkeys((*names, *others, *spelt, *said[:_EVERY_SPELLING])) if one not in still]
+        plain = [one for one in dict.fromkeys(said[_EVERY_SPELLING:]) if one not in still]
+        self._pattern = BytePattern(wanted, plain[:_MOST_SOUGHT])
+        if len(plain) > _MOST_SOUGHT:
+            report.notes.append(f"{len(plain) - _MOST_SOUGHT:,} of the texts were looked for in rows, not in bytes.")
 
     def search_tables(self) -> None:
         """Look through every text of every table of the project."""

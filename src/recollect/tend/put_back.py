@@ -29,7 +29,7 @@ from recollect.store.sqlite.engine import TIMEOUT, SqliteEngine
 from recollect.store.sqlite.place import beside, look
 from recollect.store.sqlite.repair import open_around, read_erasures
 from recollect.store.sqlite.swap import exchange, holding, workplace
-from recollect.store.store import Store
+from recollect.store.store import Store, projects_of
 from recollect.store.tombstones import tombstone_key
 
 _ACTOR = "restore"
@@ -135,11 +135,16 @@ def _erase_marked(engine: SqliteEngine, kinds: Kinds, erasures: Erasures, act: A
     """Erase once more what was erased by name, session, user or whole, unless the backup was made after that; how many
     memories, and how many other rows."""
     missing = erasures.marks(Store(engine, kinds).tombstones.every())
+    held = projects_of(engine)
     memories = others = 0
-    for project, marks in sorted(missing.items(), key=lambda one: not one[1].everything):
-        rows = erase_rows(Store(engine, kinds, project=project), marks, (), act)
-        memories += len(rows.memories)
-        others += len(rows.entities) + sum(rows.removed.values()) + sum(rows.blanked.values())
+    for project, marks in sorted(
+        ((project, marks) for project, every in missing.items() for marks in every),
+        key=lambda one: not one[1].everything,
+    ):
+        for name in [project] if project in held else held:  # it was renamed when it was moved
+            rows = erase_rows(Store(engine, kinds, project=name), marks, (), act)
+            memories += len(rows.memories)
+            others += len(rows.entities) + sum(rows.removed.values()) + sum(rows.blanked.values())
     return memories, others
 
 
@@ -162,7 +167,7 @@ def _bury(engine: SqliteEngine, kinds: Kinds, erasures: Erasures, act: ActContex
             if there is not None and (there.reason, there.at) == (stone.reason, stone.at):
                 continue
             changes = Changes(store, act)
-            changes.bury("restore", key, stone.reason, at=stone.at)
+            changes.bury("restore", [key], stone.reason, at=stone.at)
             changes.write()
             count += 1
     return count

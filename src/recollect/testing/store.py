@@ -208,7 +208,7 @@ class EngineConformance:
             store.memories.update(before, before.having(content="A quiet harbour", revision=before.revision + 1))
         assert store.words.matching(read_words("crane"), Filter(), weights=WEIGHTS, limit=5) == []
         with engine.write():
-            store.memories.delete(store.memories.get("mem_p_0001"))
+            store.memories.delete([store.memories.get("mem_p_0001")])
         assert store.words.matching(read_words("harbour"), Filter(), weights=WEIGHTS, limit=5) == []
 
     def test_nothing_a_person_types_is_syntax(self, engine: Engine) -> None:
@@ -279,13 +279,13 @@ class EngineConformance:
         assert store.links.from_(link.source) == [link]
         assert self.store(engine, "q").links.from_(link.source) == []
         with engine.write():
-            store.links.forget(MemoryId("mem_p_0002"))
+            store.links.forget(["mem_p_0002"])
         assert store.links.from_(link.source) == []
 
     def test_a_tombstone_holds_until_it_is_lifted(self, engine: Engine) -> None:
         store = self.store(engine)
         with engine.write():
-            store.tombstones.put("print", reason="rejected", at=AT)
+            store.tombstones.put(["print"], reason="rejected", at=AT)
         assert store.tombstones.find(["print", "other"])["print"].reason == "rejected"
         assert self.store(engine, "q").tombstones.find(["print"]) == {}
         with engine.write():
@@ -338,7 +338,7 @@ class EngineConformance:
         assert store.vectors.count(space) == 0
         store.vectors.put(space, [("mem_p_0001", [1, 0, 0, 0], "a"), ("mem_p_0002", [0, 1, 0, 0], "b")])
         with engine.write():
-            store.memories.delete(store.memories.get("mem_p_0001"))
+            store.memories.delete([store.memories.get("mem_p_0001")])
         assert [id for id, _ in store.vectors.search(space, [1, 0, 0, 0], limit=5)] == ["mem_p_0002"]
         assert store.vectors.stale(space, {"mem_p_0002": "other"}) == ["mem_p_0002"]
 

@@ -67,7 +67,7 @@ _COUNT = """
     select term, held from unnest(cast(:terms as text[]), cast(:held as bigint[])) as given (term, held)
         on conflict (term) do update set held = keyword_counts.held + excluded.held
 """
-_REMOVE = "delete from keywords where seq = :seq"
+_REMOVE = "delete from keywords where seq = any(:seqs) returning seq"
 _UNCOUNT = "delete from keyword_counts where term = any(:terms) and held <= 0"
 _COUNTS = "select term, held from keyword_counts where term = any(:terms)"
 _BEGINNING = """
@@ -120,9 +120,12 @@ class PostgresKeywords:
         self._engine.execute_many(_ADD, rows)
         self._change(counts)
 
-    def remove(self, entry: Entry) -> None:
-        if self._engine.execute(_REMOVE, {"seq": entry[0]}):
-            counts = _counted(self._cut([entry])[0])
+    def remove(self, entries: Sequence[Entry]) -> None:
+        removed = {row[0] for row in self._engine.rows(_REMOVE, {"seqs": [entry[0] for entry in entries]})}
+        counts = Counter[str]()
+        for columns in self._cut([entry for entry in entries if entry[0] in removed]):
+            counts.update(_counted(columns))
+        if counts:
             self._change({term: -held for term, held in counts.items()})
             self._engine.execute(_UNCOUNT, {"terms": sorted(counts.keys() - {ROWS, WORDS})})
 

@@ -198,16 +198,17 @@ def blobs(codes: Codes) -> list[bytes]:
 
 
 _FORGET = (
-    "delete from vectors where seq = :seq",
-    f"delete from cells where key & {_SEQ} = :seq",
-    "update spaces set change = random()",
+    "delete from vectors where seq = any(:seqs)",
+    f"delete from cells where key & {_SEQ} = any(:seqs)",
 )
+_CHANGE = "update spaces set change = random()"
 
 
-def forget(engine: Engine, seq: int) -> None:
-    """Remove all that was made of one memory, from every space and every grid."""
+def forget(engine: Engine, seqs: Sequence[int]) -> None:
+    """Remove all that was made of some memories, from every space and every grid."""
     for statement in _FORGET:
-        engine.execute(statement, {"seq": seq} if ":seq" in statement else None)
+        engine.execute(statement, {"seqs": list(seqs)})
+    engine.execute(_CHANGE)
 
 
 _SCAN = f"""

@@ -57,13 +57,13 @@ def _add(engine: Engine, entries: Sequence[tuple[Value, ...]]) -> None:
 
 
 _REMOVE = """
-    insert into keywords (keywords, rowid, body, names, context) values ('delete', :seq, :body, :names, :context)
+    insert into keywords (keywords, rowid, body, names, context) values ('delete', ?, ?, ?, ?)
 """
 
 
-def _remove(engine: Engine, seq: int, body: str, names: str, context: str) -> None:
-    """Take a row out of the index. The texts must be what was indexed: that is how FTS5 finds its entries."""
-    engine.execute(_REMOVE, {"seq": seq, "body": body, "names": names, "context": context})
+def _remove(engine: Engine, entries: Sequence[tuple[int, str, str, str]]) -> None:
+    """Take rows out of the index. The texts must be what was indexed: that is how FTS5 finds its entries."""
+    engine.execute_many(_REMOVE, entries)
 
 
 _NEWEST = "select rowid from keywords where keywords match :match order by rowid desc limit :limit"
@@ -306,8 +306,8 @@ class SqliteKeywords:
     def add(self, entries: Sequence[tuple[int, str, str, str]]) -> None:
         _add(self._engine, entries)
 
-    def remove(self, entry: tuple[int, str, str, str]) -> None:
-        _remove(self._engine, *entry)
+    def remove(self, entries: Sequence[tuple[int, str, str, str]]) -> None:
+        _remove(self._engine, entries)
 
     def matching(
         self,

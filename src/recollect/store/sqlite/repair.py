@@ -18,7 +18,6 @@ from recollect.core.ids import whole_ms
 from recollect.core.kinds import Kinds
 from recollect.store.codec import from_row
 from recollect.store.erasures import LOG_COLUMNS, TOMBSTONE_COLUMNS, Erasures, gather_erasures
-from recollect.store.log import REPLICA
 from recollect.store.migrate import every_step, migrate
 from recollect.store.observed import IN_ORDER as OBSERVED_IN_ORDER
 from recollect.store.observed import TABLES as OBSERVED
@@ -87,9 +86,7 @@ def read_erasures(engine: SqliteEngine) -> Erasures:
     ids = [str(row[0]) for row in _readable(engine, "memories", "id", faults)]
     numbers = {row[0] for row in log}
     is_whole = not faults and len(numbers) == max(numbers, default=0)
-    facts = _readable(engine, "meta", "name, value", faults)
-    key = next((str(value) for name, value in facts if name == REPLICA), "")
-    return gather_erasures(tombstones, log, ids, is_whole=is_whole, key=key)
+    return gather_erasures(tombstones, log, ids, is_whole=is_whole)
 
 
 def _carry_tombstones(fresh: SqliteEngine, erasures: Erasures) -> int:

@@ -120,14 +120,12 @@ class SqliteVectors(Spaces):
 
     def forget(self, seqs: Sequence[int]) -> None:
         """Remove all that was made of some rows of `memories`, from every space and grid, inside the current write."""
-        for seq in seqs:
-            ivf.forget(self.engine, seq)
+        ivf.forget(self.engine, seqs)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove all that was made of some memories, from every space."""
         with self.engine.write():
-            for seq in self.seqs(ids).values():
-                ivf.forget(self.engine, seq)
+            ivf.forget(self.engine, list(self.seqs(ids).values()))
 
     # --- search ---------------------------------------------------------------------------------------------------
 
