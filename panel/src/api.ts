@@ -59,6 +59,16 @@ export type EntityShape = { id: string; name: string; type: string; aliases: str
 /** One change in the log: who, when, by which door, what and why. */
 export type EntryShape = { number: number; act: string; at: string; actor?: string; door?: string; action: string; memory?: string; why?: string; before?: Json; after?: Json; undoes?: string; erased?: boolean };
 
+/** What to erase: exactly one of subject, session, user, filter, project and everything. A dry run shows it and
+gives the digest that the erasure itself must name. */
+export type EraseBody = { subject?: string | null; also?: string[]; except_names?: string[]; session?: string | null; user?: string | null; filter?: ErasedFilter | null; project?: boolean; everything?: boolean; backups?: "list" | "rewrite" | "delete"; exports?: boolean; dry_run?: boolean; digest?: string | null };
+
+/** Which memories to erase. What is named several times means any of the values. */
+export type ErasedFilter = { kinds?: string[]; sources?: string[]; tags?: string[]; files?: string[]; sessions?: string[]; since?: string | null; until?: string | null };
+
+/** What was or would be erased, what was searched afterwards and what is left. Only a dry run names memories. */
+export type ErasureShape = { dry_run: boolean; complete: boolean; memories: string[]; shown: WholeMemory[]; erased: Json[]; searched: Json[]; remaining: Json[]; notes: string[]; digest: string };
+
 export type FacetValue = { value: string; count: number };
 
 /** How many memories of a filter carry each value, the most frequent first. */
@@ -367,10 +377,24 @@ export interface Operations {
     body: SplitBody;
     answer: EntityShape;
   };
+  /** Erase a subject, a session, a user, some memories, the project or everything from every file. */
+  erase_data: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: EraseBody;
+    answer: ErasureShape;
+  };
   /** What changes, as it changes. */
   stream_events: {
     path: Record<string, never>;
     query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Everything you put in, as a stream. */
+  export_memories: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal"; kind?: string[]; source?: ("user_taught" | "agent_explicit" | "qa_auto" | "mcp_auto" | "commit_auto" | "observer_inferred" | "indexed" | "said" | "extracted")[]; scope?: ("global" | "module" | "work_unit" | "session")[]; visibility?: ("personal" | "project" | "team" | "organization")[]; status?: ("candidate" | "active" | "disputed" | "superseded" | "rejected" | "expired")[]; file?: string[]; module?: string[]; tag?: string[]; session?: string[]; entity?: string[]; document?: string[]; since?: string; until?: string; min_confidence?: number; needs_review?: boolean; pinned?: boolean; as_of?: string; user?: string; format?: "jsonl" | "archive" | "markdown" | "claude"; personal?: boolean; budget?: number };
     body: undefined;
     answer: undefined;
   };
@@ -724,7 +748,9 @@ export const routes: Record<keyof Operations, [string, string]> = {
   merge_entities_of: ["POST", "/v1/entities/merge"],
   get_entity: ["GET", "/v1/entities/profile"],
   split_entity_of: ["POST", "/v1/entities/split"],
+  erase_data: ["POST", "/v1/erase"],
   stream_events: ["GET", "/v1/events"],
+  export_memories: ["GET", "/v1/export"],
   read_health: ["GET", "/v1/health"],
   list_hosts: ["GET", "/v1/hosts"],
   list_jobs: ["GET", "/v1/jobs"],

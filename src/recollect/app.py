@@ -714,7 +714,8 @@ class Recollect:
         progress: Callable[[int, int], None] = quiet,
     ) -> ExportReport:
         """Write memories to a file: `jsonl`, `archive` (a zip with history, vectors and checksums, which `passphrase`
-        encrypts), `markdown` (a folder) or `claude` (CLAUDE.md or AGENTS.md within a `budget` of tokens).
+        encrypts), `markdown` (a folder; for a stream a zip of it) or `claude` (CLAUDE.md or AGENTS.md within a `budget`
+        of tokens).
 
         Secrets are looked for once more on the way. Personal memories stay here unless `personal=True`.
         """

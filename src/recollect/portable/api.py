@@ -93,9 +93,11 @@ class Portability:
         if passphrase is not None and not passphrase.strip():
             raise InvalidField("passphrase", "it is empty")
         if format == "markdown":
-            from recollect.portable.markdown import write_vault
+            from recollect.portable.markdown import write_vault, write_zipped_vault
 
-            return write_vault(self._store, _folder(to), filter=filter, personal=personal, progress=progress)
+            if isinstance(to, str | os.PathLike):
+                return write_vault(self._store, Path(to), filter=filter, personal=personal, progress=progress)
+            return write_zipped_vault(self._store, to, filter=filter, personal=personal, progress=progress)
         if format == "claude":
             if doubt := self._origin.doubt:
                 raise StoreForeign(self._store.engine.location, doubt)
@@ -198,12 +200,6 @@ def _opened(to: Target, *, shared: bool = False) -> AbstractContextManager[IO[by
             raise StoreMissing(str(path.parent))
         return new_file(path, shared=shared)
     return nullcontext(to)
-
-
-def _folder(to: Target) -> Path:
-    if not isinstance(to, str | os.PathLike):
-        raise InvalidField("markdown", "it is a folder of files", hint="Name a directory with -o.")
-    return Path(to)
 
 
 def _name(to: Target) -> str:

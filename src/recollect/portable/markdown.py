@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from recollect.core.digest import short_digest
 from recollect.core.errors import InvalidExport, InvalidField
@@ -67,6 +70,18 @@ def write_vault(
     _remove_others(folder, set(_named(files)))
     counts = {"memory": done, "file": len(files)}
     return ExportReport(str(folder), "markdown", counts, stayed, redacted)
+
+
+def write_zipped_vault(
+    store: Store, to: IO[bytes], *, filter: Filter | None, personal: bool, progress: Callable[[int, int], None]
+) -> ExportReport:
+    """The same as a zip, for a stream that cannot hold a folder."""
+    with tempfile.TemporaryDirectory() as made, zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as packed:
+        folder = Path(made) / "vault"
+        report = write_vault(store, folder, filter=filter, personal=personal, progress=progress)
+        for file in sorted(folder.iterdir()):
+            packed.write(file, file.name)
+    return replace(report, path="-")
 
 
 def _files(store: Store, filter: Filter, *, personal: bool) -> tuple[dict[str, list[MemoryId]], int]:

@@ -3,6 +3,7 @@ while the server is up."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -14,6 +15,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 
 import recollect
 from interfaces.http.conftest import Live, serving
@@ -207,3 +210,20 @@ def test_a_request_that_was_interrupted_or_whose_answer_is_gone_is_not_done_agai
         live.memory.store.engine.execute("update replies set status = null")
     assert "interrupted" in send().json()["detail"]
     assert live.memory.count() == 1
+
+
+def test_what_comes_by_mcp_is_logged_under_the_name_of_its_token(live: Live) -> None:
+    async def remember(headers: dict[str, str], text: str) -> bool:
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as client,
+            streamable_http_client(f"{live.url}/mcp", http_client=client) as streams,
+            ClientSession(streams[0], streams[1]) as session,
+        ):
+            await session.initialize()
+            return bool((await session.call_tool("add", {"content": text})).is_error)
+
+    first, second = live.token("write"), live.token("write")
+    for headers, text in ((first, "Granite is hard."), (second, "Chalk is soft."), (first, "Slate is flat.")):
+        assert asyncio.run(remember(headers, text)) is False
+    told = [(entry.door, entry.actor) for entry in live.memory.history()]
+    assert told == [("mcp", "write 0"), ("mcp", "write 1"), ("mcp", "write 0")]

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 
 import anyio
 from anyio import CapacityLimiter
@@ -32,16 +33,17 @@ from recollect.core.errors import (
     TokenMissing,
 )
 from recollect.files.plain import is_inside
-from recollect.interfaces.http import API, COOKIE, READ
+from recollect.interfaces.http import ADMIN, API, COOKIE, READ
 from recollect.interfaces.http.access import SESSION_SECONDS, AccessFile, ApiCaller
 from recollect.interfaces.http.endpoint import Answer, Call, Endpoint, Params, dump
 from recollect.interfaces.http.events import Feed
+from recollect.interfaces.http.export import MEDIA, ExportStreams
 from recollect.interfaces.http.guard import CALLER, LOGIN, Guard, code_of, session_of
 from recollect.interfaces.http.mcp import McpEndpoint
 from recollect.interfaces.http.openapi import openapi
 from recollect.interfaces.http.problems import problem
 from recollect.interfaces.http.replies import RunningRequests, answer_once, reply_key
-from recollect.interfaces.http.routes import memories, people, system, work
+from recollect.interfaces.http.routes import data, memories, people, system, work
 from recollect.interfaces.http.stores import ServedStores
 
 ENDPOINTS: Sequence[Endpoint] = (
@@ -49,6 +51,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *work.ENDPOINTS,
     *people.ENDPOINTS,
     *system.ENDPOINTS,
+    *data.ENDPOINTS,
 )
 PANEL_FOLDER = Path(__file__).parent / "panel"
 _THREADS = 8  # as many as the engine keeps connections for; more would open and close one for each request
@@ -81,6 +84,7 @@ class Application:
         self._tls = tls
         self._panel = panel
         self._running = RunningRequests()
+        self._exports = ExportStreams()
         self._limiter: CapacityLimiter | None = None
         self._feeds: dict[str, Feed] = {}
         self._mcp = McpEndpoint(stores, hosts=self._hosts, tls=tls)
@@ -94,6 +98,7 @@ class Application:
             ),
             Route(LOGIN, self._begin_session, methods=["POST"]),
             Route(LOGIN, self._end_session, methods=["DELETE"]),
+            Route(f"{API}/export", self._export, methods=["GET"]),
             Route(f"{API}/events", self._stream, methods=["GET"]),
             Route(f"{API}/openapi.json", self._describe, methods=["GET"]),
             Route("/mcp", _Mounted(self._mcp)),
@@ -130,7 +135,7 @@ class Application:
             return _rendered(endpoint.call(call), endpoint)
 
         given = request.headers.get("idempotency-key")
-        if given is None or endpoint.method == "GET":
+        if given is None or endpoint.method == "GET" or not endpoint.repeats:
             return await self._on_thread(answer, endpoint.seconds)
         key = reply_key(caller.name or "", given)
         told = f"{endpoint.method} {request.url.path}?{request.url.query} {revision}\n".encode() + data
@@ -162,6 +167,20 @@ class Application:
         parts = feed.listen(request.headers.get("last-event-id"))
         first = await anext(parts)  # trouble shows as an answer, not as an empty stream
         return StreamingResponse(_with_first(first, parts), media_type="text/event-stream")
+
+    async def _export(self, request: Request) -> Response:
+        caller = _caller(request, ADMIN)
+        query: data.ExportParams = _EXPORT.parse_query(request.query_params.multi_items())  # type: ignore[assignment]
+        memory = await anyio.to_thread.run_sync(lambda: self.stores.view(query.store, caller))
+        wanted = query.exported(Call(memory, caller, query=query))
+        media, name = MEDIA[query.format]
+
+        def write(to: IO[bytes]) -> None:
+            memory.export(to, format=query.format, filter=wanted, personal=query.personal, budget=query.budget)
+
+        parts = await self._exports.start(write)
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return StreamingResponse(parts, media_type=media, headers=headers)
 
     async def _describe(self, request: Request) -> Response:
         _caller(request, READ)
@@ -212,6 +231,7 @@ class Application:
         return FileResponse(index, headers={"Cache-Control": "no-cache"})
 
 
+_EXPORT = Endpoint("GET", "/export", lambda call: {}, ADMIN, None, "", query=data.ExportParams)
 _PLAIN = Endpoint("GET", "", lambda call: {}, READ, None, "", query=Params)
 
 

@@ -164,6 +164,7 @@ class Endpoint:
     status: int = 200
     if_match: Literal["", "optional", "required"] = ""
     seconds: float = 30.0  # that an answer may take
+    repeats: bool = True  # is its answer kept under an idempotency key?
 
     @property
     def name(self) -> str:

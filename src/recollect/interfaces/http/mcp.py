@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
+from anyio import create_task_group, sleep_forever
+from anyio.abc import TaskGroup, TaskStatus
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
 
 from recollect.core.doors import MCP
 from recollect.core.errors import TokenMissing
-from recollect.interfaces.http import ADMIN, READ, SCOPES
+from recollect.interfaces.http import ADMIN, READ
 from recollect.interfaces.http.access import ApiCaller
 from recollect.interfaces.http.guard import CALLER
 from recollect.interfaces.http.problems import problem
@@ -21,30 +24,50 @@ from recollect.interfaces.mcp.server import build
 
 
 class McpEndpoint:
-    """One MCP server for each scope. Whoever calls, it is an agent's door."""
+    """One MCP server for each caller: the log names who it was, and a session is nobody else's. Whoever calls, it is an
+    agent's door."""
 
     def __init__(self, stores: ServedStores, *, hosts: Iterable[str], tls: bool) -> None:
         named = list(hosts)
         origins = [f"{'https' if tls else 'http'}://{host}" for host in named]
         self._security = TransportSecuritySettings(allowed_hosts=named, allowed_origins=origins)
         self._stores = stores
-        self._managers: dict[str, StreamableHTTPSessionManager] = {}
+        self._managers: dict[tuple[str, str | None], StreamableHTTPSessionManager] = {}
+        self._starting = asyncio.Lock()
+        self._group: TaskGroup | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Take requests while the block lasts."""
-        async with AsyncExitStack() as stack:
-            for scope in SCOPES:
-                handle = MemoryHandle.of(self._stores.project.through(MCP.name), read_only=scope == READ)
-                server = build(handle, profile="admin" if scope == ADMIN else "default")
-                server.streamable_http_app(transport_security=self._security)
-                self._managers[scope] = server.session_manager
-                await stack.enter_async_context(server.session_manager.run())
+        async with create_task_group() as self._group:
             yield
+            self._group.cancel_scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         caller: ApiCaller | None = scope.get(CALLER)
         if caller is None:
             await problem(TokenMissing())(scope, receive, send)
             return
-        await self._managers[caller.scope].handle_request(scope, receive, send)
+        manager = await self._manager_of(caller)
+        await manager.handle_request(scope, receive, send)
+
+    async def _manager_of(self, caller: ApiCaller) -> StreamableHTTPSessionManager:
+        key = (caller.scope, caller.name)
+        async with self._starting:
+            found = self._managers.get(key)
+            if found is None:
+                memory = self._stores.project.through(MCP.name, actor=caller.name)
+                handle = MemoryHandle.of(memory, read_only=caller.scope == READ)
+                server = build(handle, profile="admin" if caller.scope == ADMIN else "default")
+                server.streamable_http_app(transport_security=self._security)
+                found = server.session_manager
+                assert self._group is not None  # requests come only while it runs
+                await self._group.start(_keep_running, found)
+                self._managers[key] = found
+        return found
+
+
+async def _keep_running(manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]) -> None:
+    async with manager.run():
+        task_status.started()
+        await sleep_forever()

@@ -10,8 +10,10 @@ from typing_extensions import TypedDict
 
 from recollect.interfaces.http import API
 from recollect.interfaces.http.endpoint import Endpoint, Params
+from recollect.interfaces.http.export import MEDIA as EXPORTED
 from recollect.interfaces.http.guard import LOGIN
 from recollect.interfaces.http.problems import MEDIA
+from recollect.interfaces.http.routes.data import ExportParams
 from recollect.version import __version__
 
 _REF = "#/components/schemas/{model}"
@@ -46,7 +48,7 @@ def openapi(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         operation = _operation(endpoint, schemas)
         paths.setdefault(f"{API}{endpoint.path}", {})[endpoint.method.lower()] = operation
     _schema(ProblemShape, schemas)
-    paths |= _own_paths()
+    paths |= _own_paths(schemas)
     used = {operation["tags"][0] for path in paths.values() for operation in path.values()}
     return {
         "openapi": "3.1.0",
@@ -75,7 +77,7 @@ def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     parameters += _query_parameters(endpoint.query or Params, schemas)
     if endpoint.if_match:
         parameters.append(_IF_MATCH | {"required": endpoint.if_match == "required"})
-    if endpoint.method != "GET":
+    if endpoint.method != "GET" and endpoint.repeats:
         parameters.append(_IDEMPOTENCY)
     answers = {str(endpoint.status): _answer("Done.", _schema(endpoint.answer, schemas))}
     if endpoint.status != 200:
@@ -179,11 +181,29 @@ def _answer(about: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": about, "content": {"application/json": {"schema": schema}}}
 
 
-def _own_paths() -> dict[str, Any]:
+def _own_paths(schemas: dict[str, Any]) -> dict[str, Any]:
     """What is not made of JSON in and JSON out."""
-    store = _query_parameters(Params, {})
+    store = _query_parameters(Params, schemas)
     text = {"type": "string"}
     return {
+        f"{API}/export": {
+            "get": {
+                "operationId": "export_memories",
+                "tags": ["store"],
+                "summary": "Everything you put in, as a stream",
+                "description": "What an export holds is in docs/reference/export.md. One that is cut off lacks its last"
+                " line or its manifest, and no import takes it. Needs the scope `admin`.",
+                "parameters": _query_parameters(ExportParams, schemas),
+                "responses": {
+                    "200": {
+                        "description": "The export.",
+                        "content": {media.partition(";")[0]: {"schema": text} for media, _ in EXPORTED.values()},
+                    },
+                    "default": _PROBLEM,
+                },
+                "x-scope": "admin",
+            }
+        },
         LOGIN: {
             "post": {
                 "operationId": "begin_session",

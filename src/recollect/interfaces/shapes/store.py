@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from recollect.interfaces.shapes.base import OPEN
+from recollect.interfaces.shapes.base import OPEN, WholeMemory
 
 
 @with_config(OPEN)
@@ -29,6 +29,21 @@ class CheckShape(TypedDict):
     ok: bool
     memories: int
     findings: list[dict[str, Any]]
+
+
+@with_config(OPEN)
+class ErasureShape(TypedDict):
+    """What was or would be erased, what was searched afterwards and what is left. Only a dry run names memories."""
+
+    dry_run: bool
+    complete: bool
+    memories: list[str]
+    shown: list[WholeMemory]
+    erased: list[dict[str, Any]]
+    searched: list[dict[str, Any]]
+    remaining: list[dict[str, Any]]
+    notes: list[str]
+    digest: str
 
 
 class BackupShape(TypedDict):
