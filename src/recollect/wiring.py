@@ -446,6 +446,7 @@ def _live_context(
     )
     waiting = {
         _see_names: store.names_entities,
+        _see_states: store.tells_states,
         _see_co_change: store.has_observed,
         _see_code: store.has_code,
     }
@@ -487,6 +488,13 @@ def _see_names(store: Store, context: RetrievalContext) -> RetrievalContext:
     from recollect.recall.channels.entity import EntityChannel
 
     return replace(context, channels=(*context.channels, EntityChannel(store, context.recipe)))
+
+
+def _see_states(store: Store, context: RetrievalContext) -> RetrievalContext:
+    """Recall by what was stated of homes, jobs and tools."""
+    from recollect.recall.channels.state import StateChannel
+
+    return replace(context, channels=(*context.channels, StateChannel(store)))
 
 
 def _see_co_change(store: Store, context: RetrievalContext) -> RetrievalContext:

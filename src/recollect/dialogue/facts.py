@@ -21,6 +21,7 @@ from recollect.core.likeness import jaccard, overlap
 from recollect.core.query import Filter
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Relation, Source, Status
+from recollect.core.states import STATE_OF
 from recollect.core.text import fingerprint, words
 from recollect.dialogue.context import CANDIDATES, LOST, REJECTED_SAME, SAME, DialogueContext
 from recollect.dialogue.extract import LASTING, Extracted
@@ -171,7 +172,7 @@ def _find_closed(
     return [
         one
         for one in find_rivals(fact, room, user=user)
-        if one.attributes.get("slot") == fact.slot != ""
+        if (fact.slot in (one.attributes.get("slot"), one.attributes.get(STATE_OF)) and fact.slot != "")
         or (fact.sort in LASTING and _sort(one) in LASTING)
         or counts_on(fact.content, one.content)
     ]
@@ -184,7 +185,9 @@ def _sort(memory: Memory) -> str:
 def _in_slot(fact: Extracted, room: DialogueContext, user: str | None) -> list[Memory]:
     if not fact.slot:
         return []
-    return [one for one in room.reader.having("slot", [fact.slot]) if one.status in OPEN and one.user == user]
+    stated = room.reader.having(STATE_OF, [fact.slot])  # told otherwise than in a talk
+    found = {one.id: one for one in (*room.reader.having("slot", [fact.slot]), *stated)}
+    return [one for one in found.values() if one.status in OPEN and one.user == user]
 
 
 def _same_speaker(one: str, other: str) -> bool:

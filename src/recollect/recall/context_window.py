@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from recollect.core.query import Candidate, Query, Reading
 from recollect.core.records import Memory
+from recollect.core.states import describe_state
 from recollect.recall.evidence import REACH, ContextWindow, Terms, Turn, worth
 from recollect.recall.question import Question, is_standing_order, states_preference
 from recollect.recall.recipes import NEIGHBOUR_LEADERS, NEIGHBOUR_STEPS, TYPICAL_WORDS, WISHES_LIMIT, WISHES_SCREENED
@@ -135,8 +136,8 @@ def _among(
 
 
 def _whole(memory: Memory) -> str:
-    """A statement with who says it, a passage with what it stands under."""
-    head = memory.span.context if memory.span is not None else memory.source_role
+    """A statement with who says it and which state it tells, a passage with what it stands under."""
+    head = memory.span.context if memory.span is not None else memory.source_role or describe_state(memory.attributes)
     return _spoken(head, memory.content)
 
 

@@ -30,7 +30,7 @@ from recollect.remember.agents import is_persons, limit_change, may_bury, requir
 from recollect.remember.changes import Changes
 from recollect.remember.rivals import close_rivals, open_rivals, require_seen, settle_as_both, settle_rivals
 from recollect.remember.screen import screen
-from recollect.remember.shape import asks_by_itself, shape
+from recollect.remember.shape import asks_by_itself, mark_state, shape
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
 
@@ -334,6 +334,8 @@ def _reshaped(memory: Memory, store: Store, hand: ActContext, changes: dict[str,
     ).memory
     fields = {name: getattr(shaped, name) for name in ("content", "fingerprint", "flagged", *changes)}
     content_changed = shaped.fingerprint != memory.fingerprint
+    if content_changed:
+        fields["attributes"] = mark_state(shaped.content, shaped.kind, fields.get("attributes", memory.attributes))
     edited = memory.having(**fields, streak=0 if content_changed else memory.streak)
     asks = bool({"status", "stale_at"} & set(changes)) and asks_by_itself(edited.status, edited.stale_at, hand.at)
     return edited.having(needs_review=True) if asks else edited

@@ -15,13 +15,15 @@ from recollect.core.errors import ContentTooLarge, EmptyContent, InvalidField
 from recollect.core.fields import FIELDS
 from recollect.core.forms import CHOICES
 from recollect.core.ids import in_utc, whole_ms
-from recollect.core.kinds import Kind, KindRule, Kinds
+from recollect.core.kinds import EVIDENCE, Kind, KindRule, Kinds
 from recollect.core.payloads import Payload, parse_payload
 from recollect.core.ports import Identity
 from recollect.core.query import read_user
 from recollect.core.records import CITATION_LIMIT, Memory
 from recollect.core.scope import Source, Status, choose, share
+from recollect.core.states import STATE_OF
 from recollect.core.text import CONTENT_LIMIT, clean, excerpt, fingerprint, require_storable
+from recollect.remember.state import read_state
 
 LABEL_LIMIT = 1_000  # characters of one tag, file or module name
 LABELS = 200  # of each sort on one memory
@@ -67,6 +69,7 @@ def shape(
     values["decay"] = _decay(draft, rule, source)
     values["payload"] = _payload(draft.payload, rule)
     values["user"] = read_user(draft.user)
+    values["attributes"] = mark_state(content, values["kind"], values["attributes"])
     if draft.session:
         values["provenance"] = _labels([*draft.provenance, draft.session], "provenance")
     if values["files"]:
@@ -74,6 +77,13 @@ def shape(
     if values["citation"] is not None:
         values["citation"] = excerpt(values["citation"], CITATION_LIMIT)
     return Shaped(Memory(**values), notes)
+
+
+def mark_state(content: str, kind: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes that say which state a statement tells, if it tells one: it is asked for by other words."""
+    claim = read_state(content) if kind not in EVIDENCE else None
+    kept = {name: value for name, value in attributes.items() if name != STATE_OF}
+    return kept if claim is None or not claim.key else {**kept, STATE_OF: claim.key}
 
 
 def asks_by_itself(status: Status, stale_at: datetime | None, now: datetime) -> bool:

@@ -18,6 +18,7 @@ from recollect.core.kinds import Kind, Kinds
 from recollect.core.query import ANY_USER, Filter, Order, Page, PageCursor
 from recollect.core.records import Memory
 from recollect.core.scope import OPEN, Status
+from recollect.core.states import STATE_OF
 from recollect.core.text import CONTENT_LIMIT, index_body, index_names
 from recollect.store.codec import from_row, to_row
 from recollect.store.filters import SEEN, where
@@ -486,8 +487,9 @@ class Memories:
         )
 
 
-# Attributes that memories are looked up by: a message's identity, what a fact fills, a rule and the file it stands in.
-_MARKED = ("message", "slot", "rule", "rule_file", "imported")
+# Attributes that memories are looked up by: a message's identity, what a fact fills or whose state a statement tells, a
+# rule and the file it stands in.
+_MARKED = ("message", "slot", STATE_OF, "rule", "rule_file", "imported")
 
 
 def facets(memory: Memory) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.core.kinds import Kinds
+from recollect.core.states import STATE_OF
 from recollect.store.memories import HIDDEN, Memories
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Engine, VectorIndex
@@ -191,6 +192,12 @@ class Store:
     def names_entities(self) -> bool:
         """Is anybody known by name? Asked at every opening, so it loads nothing."""
         return self.engine.row(self._NAMES_ENTITIES, {"project": self.project}) is not None
+
+    _TELLS_STATES = f"select 1 from facets where project = :project and facet = '{STATE_OF}' limit 1"
+
+    def tells_states(self) -> bool:
+        """Does any memory say how something stands? Asked at every opening, so it loads nothing."""
+        return self.engine.row(self._TELLS_STATES, {"project": self.project}) is not None
 
     def meta(self, name: str) -> str | None:
         """A fact about the project, such as where its code is."""
