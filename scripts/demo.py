@@ -16,6 +16,7 @@ from typing import Any
 
 import recollect
 from recollect.config import Settings
+from recollect.interfaces.cli.demo_material import prompt_event, write_transcripts
 from recollect.store.check import check
 from recollect.testing.chat_server import Calls, chat_server
 
@@ -153,58 +154,22 @@ def source(folder: Path) -> None:
     title("7. This repository's source: what breaks if I change this?")
     shutil.copytree(HERE / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
     run(folder, "code", "index", str(folder))
-    run(folder, "code", "impact", "src/recollect/recall/gather.py:fuse")
+    run(folder, "code", "impact", "src/recollect/recall/score.py")
 
 
 def watching(folder: Path) -> None:
-    title("8. What agents do: three sessions stumble over the same stone, the fourth is told")
+    title("8. What agents do: three sessions meet the same trouble, a person confirms the lesson, the fourth is told")
     place = folder / "watched"
     place.mkdir()
     run(place, "init", "--project", "watched")
-    transcripts = []
-    for number in range(1, 4):
-        transcripts.append(place / f"session-{number}.jsonl")
-        transcripts[-1].write_text(transcript(f"day-{number}", place), encoding="utf-8")
-    run(place, "observe", *map(str, transcripts))
-    run(place, "review", "--all-confirm")
-    run(place, "foresee", "the checkout tests are red again")
-    about = {"session_id": "day-4", "cwd": str(place), "hook_event_name": "UserPromptSubmit"}
-    event = {**about, "prompt": "pytest tests/test_checkout.py fails to import the stubs, what now?"}
+    run(place, "observe", *map(str, write_transcripts(place)))
+    run(place, "review", "--all-confirm", "--as-person")
+    run(place, "foresee", "recall is slow again")
     say("$ recollect-hook claude-code   # as Claude Code calls it when a prompt is sent")
     hook = [sys.executable, "-m", "recollect.interfaces.hook", "claude-code"]
-    subprocess.run(
-        hook, input=json.dumps(event), text=True, check=False, env={**os.environ, "RECOLLECT_ARM": "full"}, timeout=10
-    )
+    event = prompt_event("session-4", place, "npm run lint fails, what now?")
+    subprocess.run(hook, input=event, text=True, check=False, env={**os.environ, "RECOLLECT_ARM": "full"}, timeout=30)
     say("")
-
-
-def transcript(session: str, place: Path) -> str:
-    """A session as Claude Code writes it down: the tests fail, the stubs are made, the tests pass."""
-    run = "pytest tests/test_checkout.py"
-    red = "ModuleNotFoundError: No module named 'shop.stubs'"
-    steps: list[tuple[str, dict[str, str], str, bool]] = [
-        ("Read", {"file_path": str(place / "shop/checkout.py")}, "class Checkout: ...", False),
-        ("Read", {"file_path": str(place / "tests/test_checkout.py")}, "from shop.stubs import Till", False),
-        ("Bash", {"command": run}, red, True),
-        ("Bash", {"command": "make stubs"}, "stubs written", False),
-        ("Bash", {"command": run}, "3 passed", False),
-        ("Edit", {"file_path": str(place / "shop/checkout.py"), "old_string": "a", "new_string": "b"}, "ok", False),
-    ]
-    common = {"sessionId": session, "cwd": str(place), "version": "2.1.0"}
-    day = int(session[-1])
-    lines: list[dict[str, object]] = []
-
-    def line(role: str, content: object) -> None:
-        at = f"2026-03-0{day}T10:{len(lines):02}:00Z"
-        body = {"role": role, "content": content}
-        lines.append({**common, "type": role, "uuid": f"{session}-{len(lines)}", "timestamp": at, "message": body})
-
-    line("user", f"Make the checkout faster, part {day}.")
-    for number, (tool, given, answer, failed) in enumerate(steps):
-        call = f"{session}-call-{number}"
-        line("assistant", [{"type": "tool_use", "id": call, "name": tool, "input": given}])
-        line("user", [{"type": "tool_result", "tool_use_id": call, "content": answer, "is_error": failed}])
-    return "\n".join(map(json.dumps, lines))
 
 
 def conversation(folder: Path) -> None:
@@ -229,7 +194,7 @@ def conversation(folder: Path) -> None:
 
 def panel(folder: Path) -> None:
     title("10. The same memory in a browser")
-    from pictures import take, why_not
+    from recollect.interfaces.http.pictures import take, why_not
 
     if missing := why_not():
         say(f"({missing})")

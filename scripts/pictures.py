@@ -6,29 +6,25 @@ the same stone. The server is the real one, the browser a real Chromium.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from demo import parts, transcript
+from demo import parts
 
 import recollect
 from recollect.core.scope import Source
-from recollect.interfaces.http.app import PANEL_FOLDER
+from recollect.interfaces.cli.demo_material import prompt_event, write_transcripts
+from recollect.interfaces.http.pictures import take, why_not
 
 HERE = Path(__file__).resolve().parents[1]
 PICTURES = HERE / "docs" / "pictures"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_SIZE = {"width": 1280, "height": 800}
-_WAIT_MS = 30_000
+_NAMED = re.compile(r"[a-z_]{3,20}(?:/[a-z_0-9]{1,20}){0,4}(?:\.py|/)")  # a file or folder of the source, in a sentence
 
 
 def main() -> int:
@@ -40,7 +36,6 @@ def main() -> int:
         for name in ("XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):  # nothing of whoever runs it is shown
             os.environ[name] = str(Path(made) / name.lower())
         folder = Path(made) / "recollect"
-        folder.mkdir()
         card = fill(folder)
         views = {
             "panel-home": "/",
@@ -53,30 +48,19 @@ def main() -> int:
     return 0
 
 
-def why_not() -> str:
-    """What is missing to take pictures; empty when nothing is."""
-    if not any(map(shutil.which, BROWSERS)):
-        return "There is no Chromium to take pictures with; scripts/setup.sh installs it where it can."
-    if not (PANEL_FOLDER / "index.html").is_file():
-        return "The panel is not built: `make panel` does it."
-    return ""
-
-
 def fill(folder: Path) -> str:
     """A store of this repository as it may look after some weeks. The id of one decision is returned."""
     now = datetime.now(UTC)
     moment = [now - timedelta(days=27)]
+    copy_repository(folder)
     with recollect.open(folder, project="recollect", clock=lambda: moment[0]) as memory:
         for page in sorted(HERE.glob("docs/decisions/*.md")):
             for draft in parts(page):
-                memory.remember(str(draft["content"]), kind="decision", files=[str(page.relative_to(HERE))])
+                words = str(draft["content"])
+                memory.remember(words, kind="decision", files=[str(page.relative_to(HERE)), *named_files(words)])
             moment[0] = min(now, moment[0] + timedelta(hours=22))
-        for number in range(1, 4):
-            moment[0] = now - timedelta(days=4 - number)
-            file = folder.parent / f"session-{number}.jsonl"
-            file.write_text(transcript(f"day-{number}", folder), encoding="utf-8")
-            memory.observer.replay([file])
-        moment[0] = now - timedelta(hours=3)
+        moment[0] = now - timedelta(hours=9)
+        memory.observer.replay(write_transcripts(folder, until=now))
         memory.remember("The panel listens on port 7737.", kind="fact", tags=["server"])
         memory.remember("The panel listens on port 8080.", kind="fact", source=Source.AGENT_EXPLICIT)
         for words in (
@@ -90,62 +74,44 @@ def fill(folder: Path) -> str:
             kind="dead_end",
             files=["src/recollect/store/sqlite/engine.py"],
         )
-        for name in ("docs", "src"):
-            ignored = shutil.ignore_patterns("__pycache__", "panel", "pictures")
-            shutil.copytree(HERE / name, folder / name, ignore=ignored)
+        moment[0] = now
         memory.docs.index([folder / "docs"])
         memory.code.index(folder, passages=False)
         memory.maintenance.backup()
         asked = memory.recall("SQLite file, one driver, apsw", filter=recollect.Filter(kinds="decision"), track=False)
-        return str(asked.hits[0].id)
+        card = str(asked.hits[0].id)
+    for number, prompt in enumerate(("why apsw and not sqlite3?", "which port does the panel listen on?"), start=4):
+        tell_agent(f"session-{number}", folder, prompt)
+    return card
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The real server on a store, and the address that opens its panel once."""
-    command = [
-        sys.executable,
-        "-m",
-        "recollect",
-        "serve",
-        "--store",
-        str(folder),
-        "--port",
-        "0",
-        "--as-person",
-        "--no-tend",
-    ]
-    process = subprocess.Popen([*command, "--json"], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield json.loads(process.stdout.readline())["panel"]
-    finally:
-        process.terminate()
-        process.wait(20)
+def copy_repository(folder: Path) -> None:
+    """The documents and the source, with their history where this is a checkout: the map shows what changes often."""
+    if (HERE / ".git").exists() and shutil.which("git"):
+        subprocess.run(["git", "clone", "--quiet", "--depth", "300", f"file://{HERE}", str(folder)], check=True)
+        for other in ("tests", "benchmarks", "panel"):
+            shutil.rmtree(folder / other)
+        return
+    for name in ("docs", "src"):
+        shutil.copytree(HERE / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "panel"))
 
 
-def take(folder: Path, out: Path, views: Mapping[str, str]) -> list[Path]:
-    """Start the server, take one picture of each view, stop it."""
-    from playwright.sync_api import sync_playwright
+def named_files(words: str) -> list[str]:
+    """The files of the source that a sentence names; of a folder, the first module."""
+    found: list[str] = []
+    for name in _NAMED.findall(words):
+        path = HERE / "src" / "recollect" / name
+        modules = sorted(path.glob("[a-z]*.py")) if path.is_dir() else [path]
+        found += [str(one.relative_to(HERE)) for one in modules[:1] if one.is_file()]
+    return list(dict.fromkeys(found))
 
-    out.mkdir(parents=True, exist_ok=True)
-    made: list[Path] = []
-    with served(folder) as link, sync_playwright() as playwright:
-        program = next(found for name in BROWSERS if (found := shutil.which(name)))
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page(viewport=_SIZE, locale="en-GB", color_scheme="light", reduced_motion="reduce")  # type: ignore[arg-type]
-        page.set_default_timeout(_WAIT_MS)
-        page.goto(link)
-        page.wait_for_selector("main > *:not(.skeleton)")
-        root = re.sub(r"/#.*", "", link)
-        for name, path in views.items():
-            page.goto(root + path)
-            page.wait_for_selector("main > *:not(.skeleton)")
-            page.wait_for_selector(".skeleton", state="detached")
-            page.screenshot(path=out / f"{name}.png")
-            made.append(out / f"{name}.png")
-        browser.close()
-    return made
+
+def tell_agent(session: str, folder: Path, prompt: str) -> None:
+    """What the hook tells an agent for a prompt, as it happens in a session."""
+    hook = [sys.executable, "-m", "recollect.interfaces.hook", "claude-code"]
+    env = {**os.environ, "RECOLLECT_ARM": "full"}
+    event = prompt_event(session, folder, prompt)
+    subprocess.run(hook, input=event, text=True, check=True, env=env, capture_output=True, timeout=60)
 
 
 if __name__ == "__main__":

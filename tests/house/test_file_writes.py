@@ -24,6 +24,8 @@ KNOWN = {
     "files/known_stores.py": "paths of the person's own stores, in a private file of theirs",
     "interfaces/cli/write.py": "the line `*` in a .gitignore",
     "files/git.py": "an empty configuration for git in place of a repository's",
+    "interfaces/cli/demo_material.py": "the demo's own sessions and copies of our source, in a folder that is removed",
+    "interfaces/http/pictures.py": "a picture of the panel that a person asked for, and words to our own browser",
     "interfaces/http/access.py": "digests of random secrets, and the names people gave their tokens",
     "interfaces/http/background.py": "the address and process of our own server",
     "files/mark.py": "our own key of this machine and person, in a private file of theirs",

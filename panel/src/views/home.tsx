@@ -283,7 +283,7 @@ function Limits({ growth }: { growth: GrowthShape[] }) {
         })}
       </ul>
       <p class="dim">{t(passed ? "limits.passed" : "limits.fine")}</p>
-      {passed && <Command text="recollect migrate" />}
+      {passed && <Command text="recollect migrate . postgresql://…" />}
     </Card>
   );
 }

@@ -1,11 +1,12 @@
 /** Settings and data: how much agents are told, jobs, models and their cost, stores and backups, hosts. */
 import { useState } from "preact/hooks";
 import { attempt } from "../acts";
-import type { JobShape, StoreShape, TrustShape } from "../api";
+import type { JobShape, StoreShape, TrustLevelsShape, TrustShape } from "../api";
 import { call, send } from "../client";
 import { useLoad } from "../hooks";
 import { Badge, Button, Card, Command, Failure, Skeleton, When } from "../parts/basic";
 import { Meter } from "../parts/chart";
+import { ToldList } from "../parts/told";
 import { session, tell } from "../state";
 import { bytes, date, named, number, t } from "../words";
 
@@ -85,13 +86,33 @@ function Trust() {
             <span>
               <strong>{t(`trust.${level}`)}</strong>
               <span class="dim">{t(`trust.${level}.about`)}</span>
-              {would.data && <span class="would">{t("trust.would", { n: would.data.levels.find((one) => one.level === level)?.told ?? 0, all: would.data.memories })}</span>}
+              {would.data && <Preview would={would.data} level={level} />}
             </span>
           </label>
         ))}
       </fieldset>
       <p class="dim">{t("trust.figures", { sessions: trust.sessions, confirmed: trust.confirmed, reviewed: trust.reviewed, corrected: trust.corrected, used: trust.used })}</p>
     </Card>
+  );
+}
+
+/** What a level would have told in the last days, and what it may tell now. */
+function Preview({ would, level }: { would: TrustLevelsShape; level: TrustShape["level"] }) {
+  const own = would.levels.find((one) => one.level === level);
+  if (!own) return null;
+  return (
+    <>
+      <span class="would">
+        {would.lately === 0 ? t("trust.nothing_lately", { days: would.days }) : t("trust.lately", { days: would.days, n: own.lately, all: would.lately })}{" "}
+        {t("trust.would", { n: own.told, all: would.memories })}
+      </span>
+      {own.examples.length > 0 && (
+        <details onClick={(event) => event.stopPropagation()}>
+          <summary>{t("trust.withheld", { n: own.withheld })}</summary>
+          <ToldList told={own.examples} />
+        </details>
+      )}
+    </>
   );
 }
 
@@ -218,6 +239,7 @@ function Models() {
         <h3>{t("models.budget")}</h3>
         <Meter share={share} tone={share > 0.9 ? "bad" : share > 0.6 ? "warn" : "good"} label={words} />
         <p class="dim">{words}</p>
+        <Spend />
       </Card>
       <Card title={t("models.packs")} id="packs">
         <ul class="rows-list">
@@ -235,6 +257,25 @@ function Models() {
         </ul>
       </Card>
     </>
+  );
+}
+
+type Cost = { feature: string; calls: number; tokens: number; failures: number };
+
+/** What language models were asked for, and what that cost. */
+function Spend() {
+  const { data } = useLoad((signal) => call("read_status", { signal }), []);
+  const costs = ((data?.spend.features ?? []) as Cost[]).filter((one) => one.calls > 0);
+  if (costs.length === 0) return null;
+  return (
+    <ul class="latest">
+      {costs.map((one) => (
+        <li key={one.feature}>
+          <span>{named("feature", one.feature)}</span>
+          <span class="dim">{t("models.cost", { n: one.calls, tokens: one.tokens, failures: one.failures })}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -288,8 +329,31 @@ function Stores() {
           {one.foreign && <Adopt onDone={reload} />}
         </Card>
       ))}
+      <Projects />
       <CheckStore />
     </>
+  );
+}
+
+/** What else is remembered on this computer. */
+function Projects() {
+  const { data } = useLoad((signal) => call("list_own_projects", { signal }), [], { live: false });
+  if (!data || data.projects.length === 0) return null;
+  return (
+    <Card title={t("stores.projects")} id="projects">
+      <ul class="rows-list">
+        {data.projects.map((one) => (
+          <li key={one.path}>
+            <div>
+              <strong>{one.personal ? t("store.personal") : one.project}</strong>
+              <div class="dim path">{one.path}</div>
+              {one.trouble && <div class="bad-text">{one.trouble}</div>}
+            </div>
+            <span class="dim">{t("memories.count", { n: one.memories })}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 

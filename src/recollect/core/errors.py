@@ -484,6 +484,15 @@ class ExtraMissing(RecollectError):
         super().__init__(f"{what} needs the Python package {package}.", hint=f"Run `pip install 'recollect[{extra}]'`.")
 
 
+class PictureFailed(RecollectError):
+    """No picture of the panel could be taken."""
+
+    code = "picture-failed"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"No picture was taken: {why}.", hint="`recollect panel` shows the same in your browser.")
+
+
 class PluginBroken(RecollectError):
     """Something that an installed package registers cannot be loaded."""
 

@@ -66,6 +66,7 @@ COMMANDS = {
     "install": ("install", "put it into Claude Code, Codex, Gemini, Cursor, opencode, VS Code or Windsurf"),
     "uninstall": ("install", "take it out again: every file as it was"),
     "hook": ("mcp", "answer one event of a host's hook, given on stdin"),
+    "demo": ("demo", "see it work on a store of its own, which is removed at the end"),
     "completion": ("install", "shell completion for bash, zsh or fish"),
 }
 
