@@ -8,27 +8,30 @@ import pytest
 
 from recollect.app import Recollect
 from recollect.core.records import Span
-from recollect.recall.embedding_texts import _BEFORE, _CHUNK, _MOST_CHUNKS, _OWN, embedding_texts, pieces, stamp
+from recollect.recall.embedding_texts import _BEFORE, _OWN, embedding_texts, pieces, stamp
 from recollect.store.nearby import Said
 
 
 @pytest.mark.parametrize(
     ("lengths", "cut"),
-    [
-        ([_CHUNK - 10, 9], 1),
-        ([_CHUNK - 10, 10], 1),
-        ([_CHUNK - 10, 11], 2),
-        ([3 * _CHUNK], 1),
-        ([_CHUNK] * 12, _MOST_CHUNKS),
-        ([1], 1),
-    ],
+    [([90, 9], 1), ([90, 10], 1), ([90, 11], 2), ([200], 1), ([201], 2), ([100] * 12, 12), ([1], 1)],
 )
 def test_a_long_text_is_cut_between_sentences(lengths: list[int], cut: int) -> None:
     sentences = [f"{'x' * (length - 1)}." for length in lengths]
-    found = pieces("  ".join(sentences))
+    found = pieces("  ".join(sentences), size=100)
     assert len(found) == cut
-    assert all(len(piece) <= 2 * _CHUNK for piece in found)
-    assert found[0].startswith(sentences[0][: 2 * _CHUNK])
+    assert "".join(found).replace(" ", "") == "".join(sentences)
+
+
+def test_what_people_say_is_embedded_by_sentences_and_passages_by_paragraphs(memory: Recollect) -> None:
+    sentence = f"{'word ' * 24}end."
+    said = memory.remember(" ".join([sentence] * 20), kind="episode", source_role="user").memory
+    answer = replace(said, source_role="assistant")
+    passage = replace(said, source_role=None, span=Span("prose", 1, 2))
+    assert [len(embedding_texts(one, None)) - 1 for one in (said, answer, passage)] == [20, 4, 4]
+    endless = replace(said, content=" ".join([sentence] * 500))
+    assert len(embedding_texts(endless, None)) == 41
+    assert len(embedding_texts(replace(endless, source_role="tool"), None)) == 9
 
 
 def test_the_last_text_has_the_context_and_the_others_have_not(memory: Recollect) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,8 +9,10 @@ import recollect
 from recollect import Draft
 from recollect.app import Recollect
 from recollect.config import Settings
+from recollect.core.query import Candidate
+from recollect.recall.evidence import SILENCE, ContextWindow, Terms, weigh
 from recollect.recall.question import read_cues
-from recollect.recall.recipes import MEASURED
+from recollect.recall.recipes import MEASURED, TYPICAL_WORDS
 
 NOW = datetime(2026, 6, 17, tzinfo=UTC)
 
@@ -111,3 +114,29 @@ def test_a_question_shows_its_cue(text: str, cue: str) -> None:
 
 def test_asking_what_was_said_is_no_request() -> None:
     assert not read_cues("Can you tell me what you recommended? Did I ask for tips?", NOW).is_request
+
+
+def test_an_answer_counts_for_more_the_nearer_the_question_before_it_is(memory: Recollect) -> None:
+    asks = memory.remember("What calms you down?", kind="episode", source_role="Ada").memory
+    answers = memory.remember("Pottery.", kind="episode", source_role="Bo").memory
+    terms = Terms((), {}, frozenset(), TYPICAL_WORDS)
+    alone = ContextWindow([0], {0: SILENCE}, 0, asks_before=False, opens=False)
+
+    def relevance(nearness: float, after: ContextWindow) -> float:
+        candidates = [
+            Candidate(asks.id, memory=asks, factors={"dense": nearness}),
+            Candidate(answers.id, memory=answers, factors={"dense": 0.1}),
+        ]
+        found = weigh(
+            candidates,
+            read_cues("How does Bo relax?", NOW),
+            terms,
+            {asks.id: alone, answers.id: after},
+            weights={"answers_dense": 1.0},
+            passages={},
+            middle=0.0,
+        )
+        return next(one.score for one in found if one.id == answers.id)
+
+    behind = replace(alone, asks_before=True, before=asks.id)
+    assert relevance(0.9, behind) > relevance(0.2, behind) > relevance(0.9, alone) == relevance(-0.5, behind) == 0.5

@@ -117,7 +117,7 @@ def _among(
     one: Candidate, near: Nearby, turns: Mapping[str, Turn], own: Tokens, asked: Terms, whole: bool
 ) -> ContextWindow:
     mine = turns[one.id]
-    rings, around, asks_before, opens = [mine.bits], {0: mine}, False, False
+    rings, around, asks_before, opens, last = [mine.bits], {0: mine}, False, False, ""
     if one.id in near:
         for distance in range(1, REACH + 1):
             bits = 0
@@ -130,9 +130,10 @@ def _among(
             rings.append(bits)
         before = near.beside(one.id, -1)
         asks_before = before is not None and before.content.rstrip().endswith("?")
+        last = "" if before is None else before.id
         opens = near.beside(one.id, -2) is None
     pairs = len(asked.pairs.intersection(pairwise(own))) if len(mine.counts) > 1 else 0
-    return ContextWindow(rings, around, pairs, asks_before, opens)
+    return ContextWindow(rings, around, pairs, asks_before, opens, last)
 
 
 def _whole(memory: Memory) -> str:

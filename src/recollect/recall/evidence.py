@@ -85,6 +85,7 @@ class ContextWindow:
     pairs: int  # neighbouring words of the question that stand side by side here too
     asks_before: bool  # the turn before it is a question
     opens: bool  # it is one of the first two turns of its session
+    before: str = ""  # the turn before it
 
     def at(self, distance: int) -> Turn:
         return self.turns.get(distance, SILENCE)
@@ -174,6 +175,7 @@ class _Evidence:
             {candidate.id: self._kernel(candidate.id) for candidate in candidates} if "kernel" in used else {}
         )
         self._best_kernel = max(self._kernels.values(), default=0.0) or 1.0
+        self._nearness: dict[str, float] = {one.id: one.factors.get("dense", 0.0) for one in candidates}
         self._session_keyword = self._best_of_session(candidates, "bm25")
         self._session_dense = self._best_of_session(candidates, "dense")
 
@@ -283,9 +285,11 @@ class _Evidence:
         """A turn that asks is rarely the answer; the one after it often is."""
         around = self._around[memory.id]
         before = self._bm25(memory.id, -1) / self._best_turn if around.asks_before else 0.0
+        near = max(0.0, self._nearness.get(around.before, 0.0)) if around.asks_before else 0.0
         return {
             "asks": float(around.at(0).length < _BRIEF and memory.content.rstrip().endswith("?")),
             "answers": before,
+            "answers_dense": near,
             "opens": float(around.opens),
         }
 
