@@ -17,6 +17,8 @@ export type AdoptedShape = { adopted: boolean };
 on. */
 export type AnswerShape = { question: string; model: string | null; sentences: CitedSentenceShape[]; hits: FoundMemory[]; notes: string[] };
 
+export type AssignBody = { team: string; leaves?: boolean };
+
 export type BackupShape = { path: string | null };
 
 /** One act on many memories. */
@@ -27,11 +29,18 @@ export type BatchResult = { id: string; ok: boolean; revision?: number; code?: s
 
 export type BatchShape = { results: BatchResult[] };
 
+/** A JSON object. Values have the type they should have: a number in quotes is no number. */
+export type Body = Record<string, never>;
+
 export type CheckShape = { ok: boolean; memories: number; findings: Json[] };
 
 export type CitedSentenceShape = { text: string; memories: string[] };
 
 export type CodeFoundShape = { hits: Json[] };
+
+export type CommentBody = { words: string };
+
+export type CommentShape = { actor: string; at: string; words: string; action: string };
 
 /** What is wrong with a memory, and the better words where there are any. */
 export type CorrectionBody = { content?: string | null; reason?: "inaccurate" | "outdated" | "too_specific" | "duplicate"; duplicate_of?: string | null; until?: string | null; files?: string[] | null; modules?: string[] | null; why?: string };
@@ -96,6 +105,12 @@ export type HostShape = { name: string; state: "absent" | "current" | "outdated"
 
 export type HostsShape = { hosts: HostShape[] };
 
+export type InvitationShape = { team: string; role: string; made_by: string; until: string };
+
+export type InviteBody = { team?: string | null; role?: string; days?: number };
+
+export type InvitedShape = { code: string };
+
 export type JobPlanShape = { job: string; total: number; note: string; steps: Record<string, string>[] };
 
 export type JobReportShape = { job: string; done: number; waiting: number; failed: boolean; notes: string[] };
@@ -114,7 +129,7 @@ export type MatchesShape = { matches: Json[]; notes: string[] };
 export type MemoriesShape = { memories: WholeMemory[] };
 
 /** The fields to change; what is not named stays. */
-export type MemoryChanges = { why?: string; content?: string; kind?: string; confidence?: number; tags?: string[]; files?: string[]; modules?: string[]; scope?: "global" | "module" | "work_unit" | "session"; visibility?: "personal" | "project" | "team" | "organization"; event_at?: string | null; valid_until?: string | null; stale_at?: string | null; node?: string | null; entities?: string[]; work_unit?: UnitOfWork | null; payload?: Json | null; attributes?: Json; citation?: string | null; decay?: string | null; status?: "candidate" | "active" | "disputed" | "superseded" | "rejected" | "expired" };
+export type MemoryChanges = { why?: string; content?: string; kind?: string; confidence?: number; tags?: string[]; files?: string[]; modules?: string[]; scope?: "global" | "module" | "work_unit" | "session"; visibility?: "personal" | "project" | "team" | "organization"; team?: string | null; event_at?: string | null; valid_until?: string | null; stale_at?: string | null; node?: string | null; entities?: string[]; work_unit?: UnitOfWork | null; payload?: Json | null; attributes?: Json; citation?: string | null; decay?: string | null; status?: "candidate" | "active" | "disputed" | "superseded" | "rejected" | "expired" };
 
 /** A page of memories. `cursor` leads to the page after it; `damaged` names rows that could not be read. */
 export type MemoryPage = { memories: WholeMemory[]; total?: number; cursor: string | null; damaged: string[] };
@@ -128,7 +143,9 @@ export type ModelsShape = { embedder: string; vectors: string | null; waiting: n
 export type ModuleShape = { path: string; files: number; symbols: number; layer: number; role: string; needs: Json[]; needed_by: string[]; entries: string[]; changes: number; memories: number };
 
 /** A statement to remember, with what is known about it. */
-export type NewMemory = { content: string; again?: boolean; kind?: string | null; confidence?: number | null; tags?: string[] | null; files?: string[] | null; modules?: string[] | null; scope?: "global" | "module" | "work_unit" | "session" | null; visibility?: "personal" | "project" | "team" | "organization" | null; session?: string | null; event_at?: string | null; valid_until?: string | null; stale_at?: string | null; node?: string | null; entities?: string[] | null; work_unit?: UnitOfWork | null; payload?: Json | null; attributes?: Json | null; citation?: string | null; pinned?: boolean | null; supersedes?: string | null; derived_from?: string[] | null; why?: string | null; user?: string | null };
+export type NewMemory = { content: string; again?: boolean; kind?: string | null; confidence?: number | null; tags?: string[] | null; files?: string[] | null; modules?: string[] | null; scope?: "global" | "module" | "work_unit" | "session" | null; visibility?: "personal" | "project" | "team" | "organization" | null; session?: string | null; event_at?: string | null; valid_until?: string | null; stale_at?: string | null; node?: string | null; entities?: string[] | null; work_unit?: UnitOfWork | null; payload?: Json | null; attributes?: Json | null; citation?: string | null; pinned?: boolean | null; supersedes?: string | null; derived_from?: string[] | null; why?: string | null; user?: string | null; team?: string | null };
+
+export type NewTeamTokenShape = { name: string; token: string };
 
 /** How much was observed, and the latest sessions. */
 export type ObserverShape = { sessions: number; calls: number; errors: number; events: number; slow_events: number; tainted_sessions: number; promoted: number; last: string | null; latest: SeenSessionShape[] };
@@ -137,6 +154,10 @@ export type PackShape = { name: string; state: string; model: string; dims: numb
 
 /** A briefing within its budget: the fenced text and the memories in it. */
 export type PackedBriefing = { query_type: string; tokens: number; notes: string[]; hits: FoundMemory[]; text: string };
+
+export type PeopleShape = { people: PersonShape[] };
+
+export type PersonShape = { id: string; name: string; role: string; teams: string[]; joined_at: string };
 
 /** An error as RFC 9457 has it. `code` is stable across releases, `hint` says what to do next. */
 export type ProblemShape = { type: string; title: string; status: number; detail: string; code: string; hint: string };
@@ -168,6 +189,8 @@ export type RelatedDocumentsShape = { related: RelatedDocumentShape[] };
 /** What became of a statement: new, same, supersedes or contradicts. */
 export type RememberedShape = { id: string; verdict: "new" | "same" | "supersedes" | "contradicts"; against: string[]; redacted: string[]; notes: string[]; durable: boolean; memory: WholeMemory };
 
+export type RemovedShape = { removed: string };
+
 /** What speaks for and against an item, both sides of a contradiction included. */
 export type ReviewEvidenceShape = { item: ReviewItemShape; times: number; sightings: SightingShape[]; sources: WholeMemory[]; history: EntryShape[]; rival_histories: Record<string, EntryShape[]> };
 
@@ -179,6 +202,12 @@ export type ReviewGroupsShape = { groups: ReviewGroupShape[] };
 export type ReviewItemShape = { id: string; question: "contradiction" | "dispute" | "stale" | "candidate" | "tainted"; subject: string; memory: WholeMemory; rivals: WholeMemory[]; revisions: Record<string, number>; sessions: string[]; steps: number; saves_tokens: number; tainted: boolean; spoken: boolean; in_others_words: boolean };
 
 export type ReviewPageShape = { items: ReviewItemShape[]; total: number; cursor: string | null; damaged: string[] };
+
+export type RevokeBody = { name: string; whose?: string | null };
+
+export type RevokedShape = { revoked: string };
+
+export type RoleBody = { role: string };
 
 /** About how many tokens agents saved by what they were told. */
 export type SavedShape = { days: number; told: number; tokens: number };
@@ -219,8 +248,20 @@ export type StoreShape = { name: "project" | "personal"; project?: string; path:
 
 export type StoresShape = { stores: StoreShape[] };
 
+export type TeamShape = { name: string; projects: string[] };
+
+export type TeamStatusShape = { teams: TeamShape[]; people: PersonShape[]; invitations: InvitationShape[]; disputed: number; me: string | null };
+
+export type TeamTokenShape = { name: string; person: string; scope: string; for_person: boolean; made_at: string; until: string };
+
+export type TeamTokensShape = { tokens: TeamTokenShape[] };
+
 /** What a run did, or with `dry_run` what it would do. */
 export type TendedShape = { reports: JobReportShape[]; plans: JobPlanShape[]; skipped: string[] };
+
+export type ThreadShape = { comments: CommentShape[] };
+
+export type TokenBody = { name: string; scope?: string; days?: number; for_person?: boolean };
 
 export type ToldListShape = { told: ToldShape[] };
 
@@ -247,8 +288,12 @@ export type UndoneShape = { act: string; actions: string[]; memories: string[] }
 /** The piece of work a memory belongs to. */
 export type UnitOfWork = { methodology: string; hierarchy: string[]; label: string };
 
+export type WelcomeShape = { memories: WelcomedShape[] };
+
+export type WelcomedShape = { memory: WholeMemory; weight: number };
+
 /** A memory with every field. Empty fields are left out; times are ISO 8601 in UTC. */
-export type WholeMemory = { id: string; project: string; kind: string; content: string; status: "candidate" | "active" | "disputed" | "superseded" | "rejected" | "expired"; confidence: number; source: "user_taught" | "agent_explicit" | "qa_auto" | "mcp_auto" | "commit_auto" | "observer_inferred" | "indexed" | "said" | "extracted"; scope: "global" | "module" | "work_unit" | "session"; visibility: "personal" | "project" | "team" | "organization"; tags?: string[]; files?: string[]; modules?: string[]; created_at: string; updated_at: string; event_at?: string; accessed_at: string; access_count?: number; session?: string; commit?: string; work_unit?: Json; source_role?: string; provenance?: string[]; node?: string; impacted?: string[]; entities?: string[]; citation?: string; needs_review?: boolean; verified?: boolean; pinned?: boolean; flagged?: boolean; stale_at?: string; valid_until?: string; superseded_by?: string; decay?: string; span?: Json; payload?: Json; attributes?: Json; revision: number; user?: string; confidence_now?: number };
+export type WholeMemory = { id: string; project: string; kind: string; content: string; status: "candidate" | "active" | "disputed" | "superseded" | "rejected" | "expired"; confidence: number; source: "user_taught" | "agent_explicit" | "qa_auto" | "mcp_auto" | "commit_auto" | "observer_inferred" | "indexed" | "said" | "extracted"; scope: "global" | "module" | "work_unit" | "session"; visibility: "personal" | "project" | "team" | "organization"; tags?: string[]; files?: string[]; modules?: string[]; created_at: string; updated_at: string; event_at?: string; accessed_at: string; access_count?: number; session?: string; commit?: string; work_unit?: Json; source_role?: string; provenance?: string[]; node?: string; impacted?: string[]; entities?: string[]; citation?: string; needs_review?: boolean; verified?: boolean; pinned?: boolean; flagged?: boolean; stale_at?: string; valid_until?: string; superseded_by?: string; decay?: string; span?: Json; payload?: Json; attributes?: Json; revision: number; user?: string; team?: string; confidence_now?: number };
 
 export interface Operations {
   /** What came, what was done and what agents were told on each of the last days. */
@@ -489,6 +534,20 @@ export interface Operations {
     body: undefined;
     answer: ForgottenShape;
   };
+  /** What was said about a memory, oldest first: reasons of those who disputed or decided, and comments. */
+  read_thread: {
+    path: { id: string };
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: ThreadShape;
+  };
+  /** Say something about a memory, for everybody who sees it. */
+  add_comment: {
+    path: { id: string };
+    query: { store?: "project" | "personal" };
+    body: CommentBody;
+    answer: CommentShape;
+  };
   /** A person stands behind it. */
   confirm_memory: {
     path: { id: string };
@@ -713,6 +772,76 @@ export interface Operations {
     body: undefined;
     answer: StateShape;
   };
+  /** Teams with their projects, people, open invitations, and how much is disputed. */
+  read_team: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: TeamStatusShape;
+  };
+  /** A code that lets one person in, once. */
+  invite_person: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: InviteBody;
+    answer: InvitedShape;
+  };
+  /** Who is in: for a member, those they share a team with and the admins. */
+  list_people: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: PeopleShape;
+  };
+  /** Take somebody out. */
+  remove_person: {
+    path: { name: string };
+    query: { store?: "project" | "personal" };
+    body: Body;
+    answer: RemovedShape;
+  };
+  /** Give somebody another role. */
+  change_role: {
+    path: { name: string };
+    query: { store?: "project" | "personal" };
+    body: RoleBody;
+    answer: PersonShape;
+  };
+  /** Put somebody into a team, or take them out of it. */
+  assign_person: {
+    path: { name: string };
+    query: { store?: "project" | "personal" };
+    body: AssignBody;
+    answer: PersonShape;
+  };
+  /** Your tokens; everybody's for an admin. */
+  list_team_tokens: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: TeamTokensShape;
+  };
+  /** A token for a program of yours. */
+  make_team_token: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: TokenBody;
+    answer: NewTeamTokenShape;
+  };
+  /** End a token. */
+  revoke_team_token: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: RevokeBody;
+    answer: RevokedShape;
+  };
+  /** The five memories that whoever joins should know first. */
+  read_welcome: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: WelcomeShape;
+  };
   /** What agents were told unasked, the latest first; of one session where it is named. */
   list_told: {
     path: Record<string, never>;
@@ -764,6 +893,8 @@ export const routes: Record<keyof Operations, [string, string]> = {
   get_memory: ["GET", "/v1/memories/{id}"],
   edit_memory: ["PATCH", "/v1/memories/{id}"],
   forget_memory: ["DELETE", "/v1/memories/{id}"],
+  read_thread: ["GET", "/v1/memories/{id}/comments"],
+  add_comment: ["POST", "/v1/memories/{id}/comments"],
   confirm_memory: ["POST", "/v1/memories/{id}/confirm"],
   correct_memory: ["POST", "/v1/memories/{id}/correct"],
   dispute_memory: ["POST", "/v1/memories/{id}/dispute"],
@@ -796,6 +927,16 @@ export const routes: Record<keyof Operations, [string, string]> = {
   back_up_store: ["POST", "/v1/stores/backup"],
   check_store: ["GET", "/v1/stores/check"],
   read_store_state: ["GET", "/v1/stores/state"],
+  read_team: ["GET", "/v1/team"],
+  invite_person: ["POST", "/v1/team/invite"],
+  list_people: ["GET", "/v1/team/people"],
+  remove_person: ["POST", "/v1/team/people/{name}/remove"],
+  change_role: ["POST", "/v1/team/people/{name}/role"],
+  assign_person: ["POST", "/v1/team/people/{name}/team"],
+  list_team_tokens: ["GET", "/v1/team/tokens"],
+  make_team_token: ["POST", "/v1/team/tokens"],
+  revoke_team_token: ["POST", "/v1/team/tokens/revoke"],
+  read_welcome: ["GET", "/v1/team/welcome"],
   list_told: ["GET", "/v1/told"],
   undo_change: ["POST", "/v1/undo"],
 };

@@ -22,11 +22,13 @@ from recollect.agent.chat import Chat, Chats
 from recollect.agent.session import AgentSession
 from recollect.app import Recollect
 from recollect.code.api import Code
+from recollect.core.people import Member
 from recollect.dialogue.api import Sessions
 from recollect.documents.api import Docs
 from recollect.documents.layout import Layout
 from recollect.observer.api import Observer
 from recollect.review.api import Review
+from recollect.team.api import Team
 from recollect.tend.maintenance import Maintenance
 from recollect.tend.overview import Overview
 
@@ -154,6 +156,31 @@ class AsyncCode(Twin[Code]):
     counts = on_thread(Code.counts)
     search = on_thread(Code.search)
     close = on_thread(Code.close)
+
+
+class AsyncTeam(Twin[Team]):
+    """Who works with a shared store."""
+
+    init = on_thread(Team.init)
+    invite = on_thread(Team.invite)
+    join = on_thread(Team.join)
+    members = on_thread(Team.members)
+    set_role = on_thread(Team.set_role)
+    remove = on_thread(Team.remove)
+    assign = on_thread(Team.assign)
+    make_token = on_thread(Team.make_token)
+    tokens = on_thread(Team.tokens)
+    revoke_token = on_thread(Team.revoke_token)
+    by_token = on_thread(Team.by_token)
+    status = on_thread(Team.status)
+    comment = on_thread(Team.comment)
+    thread = on_thread(Team.thread)
+    welcome = on_thread(Team.welcome)
+
+    @property
+    def is_shared(self) -> bool:
+        """Does anybody but its keeper come in?"""
+        return self._inner.is_shared
 
 
 class AsyncSessions(Twin[Sessions]):
@@ -378,6 +405,14 @@ class AsyncRecollect(Twin[Recollect]):
     @property
     def overview(self) -> AsyncOverview:
         return AsyncOverview(self._inner.overview)
+
+    @property
+    def team(self) -> AsyncTeam:
+        return AsyncTeam(self._inner.team)
+
+    def seen_by(self, member: Member, *, door: str = "http") -> AsyncRecollect:
+        """The same memory as a member of its team sees and may change it."""
+        return AsyncRecollect(self._inner.seen_by(member, door=door))
 
     def through(self, door: str, *, actor: str | None = None) -> AsyncRecollect:
         """The same memory for what comes in by another door."""

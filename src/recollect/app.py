@@ -43,10 +43,12 @@ if TYPE_CHECKING:
     from recollect.agent.trust_preview import TrustPreview
     from recollect.code.api import Code
     from recollect.core.decay import Decay
+    from recollect.core.doors import ActDoor
     from recollect.core.drafts import Draft, Receipt
     from recollect.core.links import Account, Link
     from recollect.core.log import Entry
     from recollect.core.payloads import Payload
+    from recollect.core.people import Member
     from recollect.core.ports import Chore
     from recollect.core.records import WorkUnit
     from recollect.core.scope import Source
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from recollect.remember.subject import Subject
     from recollect.remember.undo import Undone
     from recollect.review.api import Review
+    from recollect.team.api import Team
     from recollect.tend.erase import Copies
     from recollect.tend.erasure_report import ErasureReport
     from recollect.tend.maintenance import Maintenance
@@ -91,6 +94,8 @@ class Rooms(Protocol):
     def answerer(self) -> Answerer: ...
     def chats(self) -> Chats: ...
     def chores(self, observer: Observer) -> Sequence[Chore]: ...
+    def team(self) -> Team: ...
+    def seen_by(self, member: Member, *, door: ActDoor, view_of: Recollect) -> Recollect: ...
 
 
 class Recollect:
@@ -147,6 +152,12 @@ class Recollect:
         rooms = self._makers.through(reader, writer)
         return Recollect(self._stores, reader, writer, rooms, origin=self._origin, notices=self._notices, view_of=self)
 
+    def seen_by(self, member: Member, *, door: str = "http") -> Recollect:
+        """The same memory as a member of its team sees and may change it, and acts in their name."""
+        from recollect.core.doors import find_door
+
+        return self._rooms.seen_by(member, door=find_door(door), view_of=self)
+
     @property
     def door(self) -> str:
         """The door that what is done here comes in by."""
@@ -191,13 +202,14 @@ class Recollect:
         why: str = "",
         again: bool = False,
         user: str | None = None,
+        team: str | None = None,
     ) -> Receipt:
         """Remember one statement. It is on disk when this returns.
 
         `kind` says what it is about, `files`, `modules` and `node` (a symbol) where it holds. `supersedes` names the
         memory it replaces, `derived_from` those it follows from. `again` says a rejected statement once more, on
-        purpose. `user` keeps it for one user of an assistant. Everything else a memory can be given is a field of
-        `Draft`: see `remember_all`.
+        purpose. `user` keeps it for one user of an assistant, `team` for one team (`visibility="team"`). Everything
+        else a memory can be given is a field of `Draft`: see `remember_all`.
         """
         from recollect.core.drafts import Draft
         from recollect.core.scope import Source
@@ -233,6 +245,7 @@ class Recollect:
             why=why,
             override_tombstone=again,
             user=user,
+            team=team,
         )
         return self.writer.remember([draft])[0]
 
@@ -283,6 +296,7 @@ class Recollect:
         modules: Sequence[str] | Unset = UNSET,
         scope: str | Unset = UNSET,
         visibility: str | Unset = UNSET,
+        team: str | Unset | None = UNSET,
         event_at: datetime | Unset | None = UNSET,
         valid_until: datetime | Unset | None = UNSET,
         stale_at: datetime | Unset | None = UNSET,
@@ -585,6 +599,11 @@ class Recollect:
     def review(self) -> Review:
         """What waits for a person, in one queue: list, groups, evidence, decide."""
         return self._rooms.review()
+
+    @cached_property
+    def team(self) -> Team:
+        """Who works with this store beside its keeper: people, invitations, tokens, talk about disputed memories."""
+        return self._rooms.team()
 
     def agent(self, session: str, *, host: str = "", arm: str | None = None) -> AgentSession:
         """Memory beside one working agent: what to say at each moment, and what was seen. Its methods never raise."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from recollect.app import Recollect, mark_store
 from recollect.config import LoadedSettings, Settings, load_settings
-from recollect.core.doors import CHAT, CODE, CONSOLIDATION, DOCUMENTS, HOOK, OBSERVER, PYTHON, find_door
+from recollect.core.doors import CHAT, CODE, CONSOLIDATION, DOCUMENTS, HOOK, OBSERVER, PYTHON, ActDoor, find_door
 from recollect.core.errors import InvalidField, StoreError, StoreForeign, UnknownChoice, UnsafeFile
 from recollect.core.ids import new_id
 from recollect.core.kinds import Kinds
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.agent.ingest import InjectionIngest
     from recollect.code.api import Code
     from recollect.core.drafts import Draft
+    from recollect.core.people import Member
     from recollect.core.ports import Chore
     from recollect.core.query import Filter
     from recollect.dialogue.context import DialogueContext
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from recollect.recall.channels.dense import DenseChannel
     from recollect.remember.follow import FileFollower
     from recollect.review.api import Review
+    from recollect.team.api import Team
 
 MEMORY = ":memory:"
 PERSONAL = ":personal:"
@@ -113,32 +115,74 @@ def open(
     if reranker is None:
         reranker, missing = _reranker(chosen.reranker)
     embedder, reranker = _withhold(embedder, reranker, store, origin)
-    stores = StorePair(store, beside)
-    context = _live_context(
-        stores,
-        RECIPES[chosen.recipe],
-        embedder,
+    parts = _Parts(
+        chosen,
+        clock=clock,
+        identity=identity,
+        file=file,
+        embedder=embedder,
         reranker=reranker,
-        writer=None if governed is None else partial(governed, "widen", None),
-        changes=_changes(file),
+        model=model,
+        widen=None if governed is None else partial(governed, "widen", None),
         notes=(*notes, *missing, *trouble),
         origin=origin,
     )
-    writer = Writer(
-        stores,
-        clock=clock,
-        identity=identity,
-        actor=who,
-        door=came_in_by,
-        tie=partial(_tie, store, file),
-        vectors=None if embedder is None else _vector_maker(store, embedder),
+    memory = parts.assemble(
+        StorePair(store, beside), actor=who, door=came_in_by, notices=tuple(filter(None, [loaded.notice]))
     )
-    reader = Reader(stores, context, clock=clock, follow_up=writer.follow_recall)
-    rooms = WiredRooms(store, reader, writer, chosen, file=file, embedder=embedder, model=model, origin=origin)
-    memory = Recollect(stores, reader, writer, rooms, origin=origin, notices=tuple(filter(None, [loaded.notice])))
     if adopt:
         memory.adopt()
     return memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What a memory is put together from, beside its stores; for a member's sight of it once more."""
+
+    settings: Settings = field(kw_only=False)
+    clock: Clock
+    identity: Identity
+    file: Path | None
+    embedder: Embedder | None
+    reranker: Reranker | None
+    model: LanguageModel | None
+    widen: Callable[[], LanguageModel] | None
+    notes: tuple[str, ...]
+    origin: StoreOrigin
+
+    def assemble(
+        self,
+        stores: StorePair,
+        *,
+        actor: str,
+        door: ActDoor,
+        notices: tuple[str, ...] = (),
+        view_of: Recollect | None = None,
+    ) -> Recollect:
+        """Reader, Writer and rooms over some stores."""
+        store = stores.project
+        context = _live_context(
+            stores,
+            RECIPES[self.settings.recipe],
+            self.embedder,
+            reranker=self.reranker,
+            writer=self.widen,
+            changes=_changes(self.file),
+            notes=self.notes,
+            origin=self.origin,
+        )
+        writer = Writer(
+            stores,
+            clock=self.clock,
+            identity=self.identity,
+            actor=actor,
+            door=door,
+            tie=partial(_tie, store, self.file),
+            vectors=None if self.embedder is None else _vector_maker(store, self.embedder),
+        )
+        reader = Reader(stores, context, clock=self.clock, follow_up=writer.follow_recall)
+        rooms = WiredRooms(store, reader, writer, self)
+        return Recollect(stores, reader, writer, rooms, origin=self.origin, notices=notices, view_of=view_of)
 
 
 def migrate_store(
@@ -196,27 +240,29 @@ class WiredRooms:
     """Makes each room with the Reader, the Writer and its own tables. Nothing of a room is imported before it is asked
     for."""
 
-    def __init__(
-        self,
-        store: Store,
-        reader: Reader,
-        writer: Writer,
-        settings: Settings,
-        *,
-        file: Path | None,
-        embedder: Embedder | None,
-        model: LanguageModel | None,
-        origin: StoreOrigin,
-    ) -> None:
+    def __init__(self, store: Store, reader: Reader, writer: Writer, parts: _Parts) -> None:
         self._store = store
         self._reader = reader
         self._writer = writer
-        self._settings = settings
+        self._parts = parts
+        self._settings = parts.settings
+        file = parts.file
         self._root = None if file is None or file.parent.name != FOLDER else file.parent.parent
-        self._embedder = embedder
-        self._origin = origin
-        self._model = _governed(store, settings, writer.clock, model, origin)
+        self._embedder = parts.embedder
+        self._origin = parts.origin
+        self._model = _governed(store, parts.settings, writer.clock, parts.model, parts.origin)
         self._follower: FileFollower | None = None
+
+    def seen_by(self, member: Member, *, door: ActDoor, view_of: Recollect) -> Recollect:
+        """The same memory in a member's sight, in their name."""
+        stores = StorePair(self._store.seen_by(member))
+        return self._parts.assemble(stores, actor=member.name, door=door, view_of=view_of)
+
+    def team(self) -> Team:
+        from recollect.team.api import Team
+
+        store = self._store
+        return Team(store.people, self._reader, self._writer, project=store.project, member=store.member)
 
     def through(self, reader: Reader, writer: Writer) -> WiredRooms:
         """The same rooms for what comes in by another door."""

@@ -113,7 +113,7 @@ FULL = Memory(
     Source.QA_AUTO, Scope.MODULE, Visibility.TEAM, Status.SUPERSEDED, "f" * 32, ("a", "b"), ("x.py",), ("m",), AT, 3, 2,
     "s", "c0ffee", WorkUnit("kanban", ("epic", "story"), "12"), "user", ("s", "t"), "x.py:f", ("y.py",), ("ent_1",),
     "cited", True, True, True, True, AT, AT, MemoryId("mem_y"), HalfLife(2.5), Span("prose", 1, 9, "Heading", "doc_1"),
-    "model", parse_payload("dead_end", {"tried": "a", "why_it_failed": "b"}), {"k": [1, {"n": None}]}, 7, "anna",
+    "model", parse_payload("dead_end", {"tried": "a", "why_it_failed": "b"}), {"k": [1, {"n": None}]}, 7, "anna", "red",
 )  # fmt: skip
 BARE = Memory(
     MemoryId("mem_x"), "p", "fact", "x", 1.0, AT, AT, AT, Source.USER_TAUGHT, Scope.GLOBAL, Visibility.PROJECT,

@@ -28,6 +28,7 @@ KNOWN = {
     "interfaces/http/pictures.py": "a picture of the panel that a person asked for, and words to our own browser",
     "interfaces/http/access.py": "digests of random secrets, and the names people gave their tokens",
     "interfaces/http/background.py": "the address and process of our own server",
+    "files/team_file.py": "the token of the team that was joined, in a private file of its person",
     "files/mark.py": "our own key of this machine and person, in a private file of theirs",
     "files/learning_turn.py": "an empty lock file",
     "interfaces/start.py": "the null device in place of a closed stream",

@@ -227,7 +227,7 @@ def test_one_statement_is_remembered_with_eight_queries(memory: Recollect, monke
     for verb in ("rows", "execute", "execute_many"):
         monkeypatch.setattr(SqliteEngine, verb, _noting(asked, getattr(SqliteEngine, verb)))
     memory.remember("Granite blocks come in on Tuesdays.")
-    words = [" ".join(sql.split()) for sql in asked]
+    words = [" ".join(sql.replace("/* whole */", "").split()) for sql in asked]
     assert [sql.split(" where ")[0].split(" (")[0].split(" from ")[-1].split(" order ")[0] for sql in words] == [
         "keywords", "memories", "tombstones", "insert into memories", "insert into keywords", "log", "insert into log",
         "insert into meta",

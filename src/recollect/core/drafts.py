@@ -51,6 +51,7 @@ class Draft:
     payload: Mapping[str, Any] | Payload | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     user: str | None = None  # the one user of an assistant it belongs to
+    team: str | None = None  # the team that sees it, where `visibility` is team
     supersedes: str | None = None
     derived_from: Sequence[str] = ()
     created_at: datetime | None = None  # None: now; set by imports only

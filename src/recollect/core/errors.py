@@ -258,6 +258,15 @@ class TokenNotFound(NotFound):
         super().__init__(f"There is no token {name!r}.", hint="`recollect token list` shows them.")
 
 
+class PersonNotFound(NotFound):
+    """Nobody of that name is in the team."""
+
+    code = "person-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Nobody here is called {name[:80]!r}.", hint="`recollect team members` names everybody.")
+
+
 class RouteNotFound(NotFound):
     """The server has nothing at that path."""
 
@@ -323,6 +332,77 @@ class PersonOnly(Refused):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"Only a person can {what}.", hint="Run it at a terminal, or with `--as-person` if you are a person."
+        )
+
+
+class RoleMissing(Refused):
+    """A member asked for what a steward or an admin does."""
+
+    code = "role-missing"
+
+    def __init__(self, what: str, *, needed: str, held: str) -> None:
+        super().__init__(
+            f"To {what} takes a {needed}; you are a {held}.",
+            hint="Dispute or comment on it, or ask an admin: `recollect team members` names them.",
+        )
+
+
+class NotInTeam(Refused):
+    """Neither is this store shared, nor was a team's server joined."""
+
+    code = "not-in-team"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This store is not shared, and you have joined no team.",
+            hint="Share it with `recollect team init NAME --admin YOU`, or join one: `recollect team join URL CODE`.",
+        )
+
+
+class KeeperOnly(Refused):
+    """A member asked for what is done to the store or its machine."""
+
+    code = "keeper-only"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "That is for whoever keeps the server.", hint="Ask them; members see and change memories, not the machine."
+        )
+
+
+class PersonalStaysHere(Refused):
+    """A personal memory was sent to a shared store."""
+
+    code = "personal-stays-here"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Personal memories stay on your own machine.",
+            hint="Keep it there with `recollect remember --personal`, or say who may see it with --visibility.",
+        )
+
+
+class SecretStaysHere(Refused):
+    """A text that holds a secret was sent to a shared store."""
+
+    code = "secret-stays-here"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The text holds what looks like a secret, so it was not kept where others can read it.",
+            hint="Leave the secret out and send it again.",
+        )
+
+
+class InvitationRefused(Refused):
+    """A code that lets nobody in: unknown, used or too old. Which of these it is, is not told."""
+
+    code = "invitation-refused"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "That invitation is not valid: it may have been used, or be too old.",
+            hint="Ask an admin for another: `recollect team invite`.",
         )
 
 
@@ -575,6 +655,30 @@ class ModelDown(RecollectError):
             hint=hint or "What waits for it stays queued and is tried again. `recollect logs` tells how it went.",
         )
         self.why = why
+
+
+class TeamServerRefused(RecollectError):
+    """A team server gave no answer, or said no. What it says is told in its own words."""
+
+    code = "team-server-refused"
+
+    def __init__(self, server: str, why: str, *, hint: str = "") -> None:
+        told, way_out = _told_by_server(why)
+        super().__init__(
+            f"The team server {server} says: {told}" if told else f"{server}: {why}.", hint=way_out or hint
+        )
+        self.why = why
+
+
+def _told_by_server(why: str) -> tuple[str, str]:
+    """The words and the way out in a problem that a server of ours answered with; nothing when it is none."""
+    import json
+
+    try:
+        told = json.loads(why[why.index("{") :])
+        return str(told["detail"]), str(told.get("hint", ""))
+    except (ValueError, KeyError, TypeError):
+        return "", ""
 
 
 class ModelWrong(RecollectError):

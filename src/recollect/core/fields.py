@@ -130,6 +130,8 @@ FIELDS = (
     Field("revision", "count", promised=False),
     Field("user", "name", "the one user of an assistant it belongs to (default: nobody in particular)", optional=True,
           column="user_id", draft=True, option="--user", metavar="ID", since=12),
+    Field("team", "name", "the team that sees it, with --visibility team (default: yours)", optional=True, draft=True,
+          edit=True, option="--team", metavar="NAME", since=15),
 )  # fmt: skip
 
 # What a Draft says about how it is to be remembered; none of it is kept as a field.

@@ -7,7 +7,7 @@ not the body itself: a body can be erased (a person's right) while the chain sti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from json import JSONEncoder
 from typing import Any, Literal, TypeAlias
@@ -46,6 +46,8 @@ Action: TypeAlias = Literal[
     "index",
     "snapshot",
     "import",
+    "comment",
+    "team",
 ]
 # Which row an entry is about. A note is about none: it tells what was done to the store.
 About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", "note"]
@@ -54,6 +56,7 @@ About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", 
 QUIET: tuple[Action, ...] = (
     "reinforce", "annotate", "expire", "prune", "tend", "find_entity", "merge_entity", "split_entity", "migrate",
     "salvage", "restore", "repair", "index", "snapshot", "erase", "import",
+    "comment", "team",
 )  # fmt: skip
 
 GENESIS = "0" * 64  # what the first entry is chained to
@@ -106,6 +109,28 @@ class Entry:
         wrote down of a row as it was are not."""
         told = self.change.about in ("memory", "passages", "note") or self.change.action == "link"
         return told and self.change.action != "snapshot"
+
+
+# What members are told of an entry: who did what and when, a person's reason, and how the memory stood.
+_TOLD_REASONS = frozenset({"comment", "dispute", "confirm", "reject", "edit", "pin", "unpin", "team"})
+_TOLD_FIELDS = frozenset({"status", "confidence", "pinned", "verified", "needs_review"})
+
+
+def conceal(entry: Entry) -> Entry:
+    """An entry without words and ids: it may tell of what a memory was before its reader could see it."""
+    change = entry.change
+
+    def standing(fields: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        return None if fields is None else {name: fields[name] for name in _TOLD_FIELDS & fields.keys()}
+
+    told = replace(
+        change,
+        why=change.why if change.action in _TOLD_REASONS else "",
+        before=standing(change.before),
+        after=standing(change.after),
+        replay=None,
+    )
+    return replace(entry, change=told)
 
 
 _COUNTER_BITS = 16

@@ -88,6 +88,7 @@ class Memory:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     revision: int = 1
     user: str | None = None  # the one user of an assistant it belongs to; None: nobody in particular
+    team: str | None = None  # the team that sees it, where `visibility` is team; None: all that work on the project
 
     @property
     def happened_at(self) -> datetime:

@@ -28,6 +28,7 @@ from recollect.privacy.values import redact_name, redact_value
 from recollect.remember.act import ActContext
 from recollect.remember.agents import is_persons, limit_change, may_bury, require_own
 from recollect.remember.changes import Changes
+from recollect.remember.rights import require_audience, require_clean, require_right
 from recollect.remember.rivals import close_rivals, open_rivals, require_seen, settle_as_both, settle_rivals
 from recollect.remember.screen import screen
 from recollect.remember.shape import asks_by_itself, mark_state, shape
@@ -353,6 +354,10 @@ def change_memory(
         changed = limit_change(memory, change(memory, changes), hand.door)
         if changed == memory:
             return memory
+        require_right(store, memory, action)
+        if store.member is not None and (changed.visibility, changed.team) != (memory.visibility, memory.team):
+            require_audience(store.member, changed.visibility, changed.team, store.project)
+        require_clean(store, [changed])
         changed = changed.having(updated_at=hand.at, revision=memory.revision + 1)
         changes.update(action, memory, changed, hand.why)
         _move_neighbours(store, memory, changed, hand, changes)

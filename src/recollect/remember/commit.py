@@ -20,6 +20,7 @@ from recollect.remember.acts import memory_gives_way, move_confidence
 from recollect.remember.agents import is_persons, may_bury
 from recollect.remember.changes import Changes
 from recollect.remember.resolve import SAID_SO, Resolution
+from recollect.remember.rights import may_replace
 from recollect.remember.rivals import settle_rivals
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
@@ -187,7 +188,8 @@ class _Writing:
         stated = each.resolution.because == SAID_SO
         for old in each.resolution.against:
             known = self._new.get(old) or self._open(old, stated=stated, user=memory.user)
-            if known is not None and not memory_gives_way(known, memory, self._act):
+            gives_way = known is None or memory_gives_way(known, memory, self._act)
+            if known is not None and not (gives_way and may_replace(self._store, known, memory)):
                 return known
         return None
 
@@ -254,7 +256,7 @@ def tombstone_keys(memory: Memory) -> list[str]:
 def standing(memory: Memory) -> tuple[object, ...]:
     """What two statements with the same words must share to be one memory."""
     # A record that is kept under a key is the same as no other, whatever it says.
-    standing = (memory.kind, memory.scope, memory.visibility, memory.attributes.get("record"))
+    standing = (memory.kind, memory.scope, memory.visibility, memory.team, memory.attributes.get("record"))
     if memory.kind != Kind.EPISODE:
         return standing
     return (*standing, memory.session, memory.source_role, memory.event_at, memory.attributes.get("message"))

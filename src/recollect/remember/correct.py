@@ -76,6 +76,7 @@ def draft_correction(
         files=tuple(files) if files is not None else () if general else old.files,
         modules=tuple(modules) if modules is not None else () if general else old.modules,
         user=old.user,
+        team=old.team,
         event_at=until,
         supersedes=old.id,
         corrects=reason is CorrectionReason.INACCURATE,

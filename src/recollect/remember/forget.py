@@ -16,6 +16,7 @@ from recollect.remember.act import ActContext
 from recollect.remember.acts import require_revision
 from recollect.remember.agents import may_bury, require_own
 from recollect.remember.changes import Changes
+from recollect.remember.rights import require_right
 from recollect.store.cache import empty
 from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
@@ -50,6 +51,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext, *, expected: 
             for memory in going:
                 require_revision(memory, expected)
                 require_own(memory, hand.door)
+                require_right(store, memory, "forget")
             buried = [memory for memory in going if may_bury(store, memory, hand)]
             changes.remove("forget", going, hand.why, erase=True)
             changes.drop_unmentioned("forget", list(dict.fromkeys(id for memory in going for id in memory.entities)))
@@ -90,7 +92,9 @@ def erase_observed(store: Store, memory: Memory) -> None:
 
 def ever_said(store: Store, memory: Memory) -> list[str]:
     """The texts of a memory, now and before each edit."""
-    bodies = [part for entry in store.log.of(memory.id) for part in (entry.change.before, entry.change.after) if part]
+    bodies = [
+        part for entry in store.log.whole_of(memory.id) for part in (entry.change.before, entry.change.after) if part
+    ]
     return [memory.content, *(str(body["content"]) for body in bodies if "content" in body)]
 
 

@@ -17,6 +17,7 @@ from recollect.remember.acts import require_visible
 from recollect.remember.agents import limit_draft
 from recollect.remember.commit import Resolved, commit
 from recollect.remember.resolve import SAID_SO, ConflictCandidates, Resolution, resolve
+from recollect.remember.rights import limit_members_draft, require_clean
 from recollect.remember.screen import screen
 from recollect.remember.shape import Shaped, shape
 from recollect.store.store import Store
@@ -33,8 +34,9 @@ def remember(
     durable: bool = True,
 ) -> list[Receipt]:
     """Remember all drafts or none, as their door may write them. Each receipt says what became of its draft."""
-    limited = [limit_draft(draft, door) for draft in drafts]
+    limited = [limit_draft(limit_members_draft(draft, store), door) for draft in drafts]
     resolved = _resolve(limited, store, now, identity)
+    require_clean(store, [each.memory for each in resolved])
     return commit(resolved, store, ActContext(actor, now, identity("act", now), door), durable=durable)
 
 

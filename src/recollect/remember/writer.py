@@ -149,6 +149,15 @@ class Writer:
         """Tie a draft to the commit and the symbol it speaks of, for rooms whose transaction must not wait for git."""
         return self._tie(draft)
 
+    def note(self, action: Action, why: str, *, subject: str | None = None) -> None:
+        """Say in the log what was done beside memories, or about one; in the same write as what it tells of."""
+        from recollect.remember.changes import Changes
+
+        with self._stores.project.engine.write():
+            changes = Changes(self._stores.project, self.act(why))
+            changes.note(action, subject, self.act(why).why, about="note" if subject is None else "memory")
+            changes.write()
+
     # --- new memories ---------------------------------------------------------------------------------------------
 
     def remember(self, drafts: Iterable[Draft], *, actor: str | None = None, durable: bool = True) -> list[Receipt]:

@@ -120,9 +120,9 @@ class FacetCounts:
 
     # --- in step with the log ---------------------------------------------------------------------------------------
 
-    _HEAD = "select number, hash from log order by number desc limit 1"
-    _HASH = "select hash from log where number = :number"
-    _CHANGED = "select distinct about, subject from log where number > :number and project = :project"
+    _HEAD = "select number, hash from log /* whole */ order by number desc limit 1"
+    _HASH = "select hash from log /* whole */ where number = :number"
+    _CHANGED = "select distinct about, subject from log /* whole */ where number > :number and project = :project"
 
     def _in_step(self) -> _Carried:
         """What memories carry now: as it was read before and changed since, or read again where that is not told."""

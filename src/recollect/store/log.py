@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from recollect.core.errors import StoreDamaged
 from recollect.core.fields import BY_COLUMN, Field
 from recollect.core.forms import iso
-from recollect.core.log import GENESIS, OLD_REPLICA, QUIET, Change, Entry, body, chain, digest, next_stamp
+from recollect.core.log import GENESIS, OLD_REPLICA, QUIET, Change, Entry, body, chain, conceal, digest, next_stamp
 from recollect.store.codec import from_ms, to_ms
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Engine, Row, chunks
@@ -46,9 +46,10 @@ class EntryBody(NamedTuple):
 class Log:
     """Append-only. Writing needs a transaction, so an entry exists exactly when its change does."""
 
-    def __init__(self, engine: Engine, project: str) -> None:
+    def __init__(self, engine: Engine, project: str, *, conceals: bool = False) -> None:
         self._engine = engine
         self._project = project
+        self._conceals = conceals  # an entry may tell of a time when its memory was not in the reader's sight
         self._meta = Meta(engine, FILE)
         self._named = (-1, "")  # this copy, and in which generation of the file
 
@@ -59,8 +60,8 @@ class Log:
             self._named = (self._engine.generation, self._meta.get(REPLICA) or OLD_REPLICA)
         return self._named[1]
 
-    _HEAD = "select number, replica, stamp, hash from log order by number desc limit 1"
-    _HEAD_OF = "select hash from log where replica = :replica order by number desc limit 1"
+    _HEAD = "select number, replica, stamp, hash from log /* whole */ order by number desc limit 1"
+    _HEAD_OF = "select hash from log /* whole */ where replica = :replica order by number desc limit 1"
     _APPEND = f"insert into log ({COLUMNS}) values ({_MARKS})"
 
     def append(
@@ -102,13 +103,21 @@ class Log:
 
     def of(self, memory: str) -> list[Entry]:
         """All that happened to one memory, oldest first."""
+        return [self._shown(entry) for entry in self.whole_of(memory)]
+
+    def whole_of(self, memory: str) -> list[Entry]:
+        """The same with all that the entries tell, for those who must find every copy of its words."""
         return [_entry(row) for row in self._engine.rows(self._OF, {"subject": memory, "project": self._project})]
+
+    def _shown(self, entry: Entry) -> Entry:
+        return conceal(entry) if self._conceals else entry
 
     _RECENT = f"select {COLUMNS} from log where project = :project and {_SHOWN} order by number desc limit :limit"
 
     def recent(self, limit: int) -> list[Entry]:
         """The last entries, newest first."""
-        return [_entry(row) for row in self._engine.rows(self._RECENT, {"limit": limit, "project": self._project})]
+        rows = self._engine.rows(self._RECENT, {"limit": limit, "project": self._project})
+        return [self._shown(_entry(row)) for row in rows]
 
     _DOING = f"""
         select {COLUMNS} from log where project = :project and action = :action and {_SHOWN}
@@ -118,7 +127,7 @@ class Log:
     def doing(self, action: str, limit: int) -> list[Entry]:
         """The last entries of one action, newest first."""
         asked = {"project": self._project, "action": action, "limit": limit}
-        return [_entry(row) for row in self._engine.rows(self._DOING, asked)]
+        return [self._shown(_entry(row)) for row in self._engine.rows(self._DOING, asked)]
 
     _AFTER = f"select {COLUMNS} from log where number > :after order by number limit {_PAGE}"
 
@@ -137,18 +146,18 @@ class Log:
     def shown_after(self, number: int, *, limit: int) -> list[Entry]:
         """What was done after an entry, the earliest first."""
         asked = {"project": self._project, "after": number, "limit": limit}
-        return [_entry(row) for row in self._engine.rows(self._SHOWN_AFTER, asked)]
+        return [self._shown(_entry(row)) for row in self._engine.rows(self._SHOWN_AFTER, asked)]
 
     # --- undo -----------------------------------------------------------------------------------------------------
 
     _LAST_ACT = """
-        select act from log
+        select act from log /* whole */
          where project = :project and undoes is null and action not in ({quiet})
            and act not in (select undoes from log where undoes is not null)
            and replica not like 'import %' and {which}
          order by number desc limit 1
     """
-    _ACT = f"select {COLUMNS} from log where act = :act order by number"
+    _ACT = f"select {COLUMNS} from log /* whole */ where act = :act order by number"
 
     def last_act(self, *, actor: str | None = None, subject: str | None = None, act: str | None = None) -> list[Entry]:
         """The entries of the last act in this project that can be undone and was not, oldest first: of one actor, on
@@ -160,7 +169,7 @@ class Log:
         found = self._engine.row(sql, {"project": self._project, which: value})
         return [] if found is None else [_entry(row) for row in self._engine.rows(self._ACT, {"act": found[0]})]
 
-    _UNDONE = "select count(*) from log where project = :project and undoes = :act"
+    _UNDONE = "select count(*) from log /* whole */ where project = :project and undoes = :act"
 
     def is_undone(self, act: str) -> bool:
         """Was this act taken back?"""
@@ -168,7 +177,7 @@ class Log:
         return found is not None and found[0] > 0
 
     _LATER = """
-        select count(*) from log l
+        select count(*) from log l /* whole */
          where l.subject = :subject and l.about = 'memory' and l.number > :number and l.act <> :act and l.undoes is null
            and l.action not in ('reinforce', 'annotate', 'snapshot')
            and l.act not in (select undoes from log where undoes is not null)

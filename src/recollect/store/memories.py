@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from recollect.core.digest import row_checksum
+from recollect.core.doors import PROPOSES
 from recollect.core.errors import AmbiguousId, InvalidInput, MemoryNotFound, StaleEdit, StoreDamaged, UnknownChoice
 from recollect.core.fields import COLUMNS
 from recollect.core.ids import MemoryId
@@ -46,16 +47,19 @@ def hidden_project(project: str) -> str:
 class Memories:
     """Reads and writes whole memories."""
 
-    def __init__(self, engine: Engine, kinds: Kinds, project: str) -> None:
+    def __init__(self, engine: Engine, kinds: Kinds, project: str, *, conceals: bool = False) -> None:
         self._engine = engine
         self._project = project
+        self._conceals = conceals  # of what was replaced by something out of the reader's sight, that is not told
         self._kinds = kinds
         self._read: dict[str, tuple[Row, Memory]] = {}  # rows as they were read last
 
     # --- writing --------------------------------------------------------------------------------------------------
 
     _ADD = f"insert into memories ({_NAMES}, checksum, ordinal) values ({_MARKS}, ?, ?) returning seq"
-    _LAST_TURN = "select coalesce(max(ordinal), 0) from memories where project = :project and session = :session"
+    _LAST_TURN = (
+        "select coalesce(max(ordinal), 0) from memories /* whole */ where project = :project and session = :session"
+    )
 
     def add(self, memories: Sequence[Memory], ordinals: Sequence[int | None] | None = None) -> None:
         """Insert new memories with their keyword entries and facets, turns of a session at its end, or where `ordinals`
@@ -418,7 +422,7 @@ class Memories:
         """The memory of a row that matches its checksum. The very same row was checked and read before."""
         known = self._read.get(row[0])
         if known is not None and known[0] == row:
-            return known[1]
+            return self._concealed(known[1])
         values = row[:-1]
         if row_checksum(values) != row[-1]:
             raise StoreDamaged(self._engine.location, f"the row of {values[0]} does not match its checksum")
@@ -426,6 +430,18 @@ class Memories:
         if len(self._read) >= _MOST_READ:
             self._read = {}
         self._read[row[0]] = (row, memory)
+        return self._concealed(memory)
+
+    def _concealed(self, memory: Memory) -> Memory:
+        """A memory without the ids of others that its reader may not see."""
+        if not self._conceals:
+            return memory
+        if memory.superseded_by is not None and not self.existing([memory.superseded_by]):
+            memory = memory.having(superseded_by=None)
+        proposed = memory.attributes.get(PROPOSES)
+        if proposed is not None and not self.existing([str(proposed)]):
+            kept = {name: value for name, value in memory.attributes.items() if name != PROPOSES}
+            memory = memory.having(attributes=kept)
         return memory
 
     def _decoded(self, values: Row) -> Memory:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from recollect.core.query import Filter, Reading
+from recollect.store.indexes import EngineIndexes
 
 Value: TypeAlias = Any  # str, int, float, bytes, None, or a list of those for a set
 Row: TypeAlias = tuple[Value, ...]
@@ -65,6 +66,11 @@ class Engine(Protocol):
 
     @property
     def read_only(self) -> bool: ...
+
+    @property
+    def is_remote(self) -> bool:
+        """Is it on a server, where what is personal must never be?"""
+        ...
 
     @property
     def generation(self) -> int:
@@ -107,6 +113,17 @@ class Engine(Protocol):
         look. An engine that is not told of changes lets its caller look every now and then."""
         ...
 
+    def viewing(self, sight: Params | None) -> AbstractContextManager[None]:
+        """While the block lasts, this thread's statements are a member's, who sees what `sight` says: a database with
+        row security of its own shows nothing else. Nothing for one that has none."""
+        ...
+
+    def wall(self, table: str, condition: str) -> None:
+        """Let the database itself keep the rows of a table from members, inside a migration: they see those that meet
+        the condition, in which `{t}` is the table and the parameters are those of `viewing`. Nothing for an engine
+        that has no row security."""
+        ...
+
     def savepoint(self) -> AbstractContextManager[None]:
         """A part of the current write that can fail alone: what the block raises takes back the block and no more."""
         ...
@@ -137,6 +154,9 @@ class Engine(Protocol):
     def keywords(self) -> KeywordIndex: ...
 
     def vectors(self, project: str) -> VectorIndex: ...
+
+    @property
+    def indexes(self) -> EngineIndexes: ...
 
     def create_vectors(self) -> None:
         """Make the tables of the vector index, inside the current write."""

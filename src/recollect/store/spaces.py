@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ def new_change() -> int:
     return int.from_bytes(os.urandom(8)) >> 1
 
 
-class Spaces:
+class Spaces(ABC):
     """Reads and changes spaces, and reads vectors. Safe to share between threads."""
 
     def __init__(self, engine: Engine, project: str) -> None:
@@ -79,6 +80,7 @@ class Spaces:
             self.prepare(id)
             return self._by_id(id)
 
+    @abstractmethod
     def prepare(self, id: int) -> None:
         """Make what the engine needs to search a new space, inside the current write."""
 
@@ -251,12 +253,12 @@ class Spaces:
             ids = self.candidates(self.fresh(space), asked, limit, filter, spare=CHECKED)
         return list(ids.values())[:limit]
 
+    @abstractmethod
     def candidates(
         self, space: Space, query: Matrix, limit: int, filter: Filter | None, *, spare: float
     ) -> dict[int, str]:
         """Enough memories to find the nearest `limit` among them, all admitted by the filter, with their ids, the
         likeliest first: `spare` times as many."""
-        raise NotImplementedError
 
     _VIEWS_OF = """
         select m.id, cast(v.views as bytea) from memories m join vectors v on v.seq = m.seq and v.space = :space

@@ -16,6 +16,7 @@ from recollect.store.port import Engine, VectorIndex
 from recollect.store.words import Words
 
 if TYPE_CHECKING:
+    from recollect.core.people import Member
     from recollect.store.documents import Documents
     from recollect.store.entities import Entities
     from recollect.store.exports import Exports
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.store.links import Links
     from recollect.store.log import Log
     from recollect.store.observed import Observed
+    from recollect.store.people import People
     from recollect.store.replies import StoredReplies
     from recollect.store.sessions import Sessions
     from recollect.store.spend import Spend
@@ -45,14 +47,31 @@ def projects_of(engine: Engine) -> list[str]:
 class Store:
     """Everything the verbs need of the database."""
 
-    def __init__(self, engine: Engine, kinds: Kinds, *, project: str | None = None) -> None:
+    def __init__(
+        self, engine: Engine, kinds: Kinds, *, project: str | None = None, member: Member | None = None
+    ) -> None:
+        if member is not None:
+            from recollect.store.restricted import RestrictedEngine
+
+            engine = RestrictedEngine(engine, member)
+        self.member = member  # whose sight it is limited to; nobody's for the one who keeps it
         self.engine = engine
         self.kinds = kinds
         self.file_project = Meta(engine, FILE).get("project") or "default"  # whose file it is; hooks read no other
         self.project = project or self.file_project
         self._meta = Meta(engine, self.project)
-        self.memories = Memories(engine, kinds, self.project)
+        self.memories = Memories(engine, kinds, self.project, conceals=member is not None)
         self.words = Words(engine, self.project)
+
+    def seen_by(self, member: Member) -> Store:
+        """The same store in a member's sight. Closing that closes nothing."""
+        return Store(self.engine, self.kinds, project=self.project, member=member)
+
+    @cached_property
+    def people(self) -> People:
+        from recollect.store.people import People
+
+        return People(self.engine, str(getattr(self.engine, "tenant", "")))
 
     @cached_property
     def links(self) -> Links:
@@ -64,7 +83,7 @@ class Store:
     def log(self) -> Log:
         from recollect.store.log import Log
 
-        return Log(self.engine, self.project)
+        return Log(self.engine, self.project, conceals=self.member is not None)
 
     @cached_property
     def tombstones(self) -> Tombstones:

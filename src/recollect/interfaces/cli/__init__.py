@@ -62,6 +62,7 @@ COMMANDS = {
     "panel": ("server", "see and steer what agents know, in a browser"),
     "serve": ("server", "the local server: HTTP API, events, MCP and the panel"),
     "token": ("server", "tokens for programs that use the server: create, list, revoke"),
+    "team": ("team", "a shared store: who is in, invitations, roles, tokens, talk about disputed memories"),
     "mcp": ("mcp", "serve the memory to agents over the Model Context Protocol"),
     "install": ("install", "put it into Claude Code, Codex, Gemini, Cursor, opencode, VS Code or Windsurf"),
     "uninstall": ("install", "take it out again: every file as it was"),

@@ -20,6 +20,7 @@ from typing import Any
 from recollect.core.doors import HTTP, PANEL, ActDoor
 from recollect.core.errors import InvalidField, TokenNotFound, UnsafeFile
 from recollect.core.file_lock import free_lock, take_lock
+from recollect.core.people import Member
 from recollect.core.text import clean
 from recollect.files.plain import make_own_folder, open_in_own_folder, read_plain_file
 from recollect.files.project import state_folder
@@ -42,6 +43,7 @@ class ApiCaller:
     door: ActDoor
     scope: str
     by_cookie: bool = False
+    member: Member | None = None  # of the team, with a token of the store's own; nobody for its keeper
 
     def may(self, scope: str) -> bool:
         return SCOPES.index(self.scope) >= SCOPES.index(scope)

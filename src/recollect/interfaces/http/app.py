@@ -25,6 +25,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.core.errors import (
     InternalError,
+    InvitationRefused,
+    KeeperOnly,
     RecollectError,
     RequestRefused,
     RouteNotFound,
@@ -32,19 +34,21 @@ from recollect.core.errors import (
     ServerBusy,
     TokenMissing,
 )
+from recollect.core.people import Member
 from recollect.files.plain import is_inside
 from recollect.interfaces.http import ADMIN, API, COOKIE, READ
 from recollect.interfaces.http.access import SESSION_SECONDS, AccessFile, ApiCaller
 from recollect.interfaces.http.endpoint import Answer, Call, Endpoint, Params, dump
 from recollect.interfaces.http.events import Feed
 from recollect.interfaces.http.export import MEDIA, ExportStreams
-from recollect.interfaces.http.guard import CALLER, LOGIN, Guard, code_of, session_of
+from recollect.interfaces.http.guard import CALLER, JOIN, LOGIN, Guard, code_of, session_of
 from recollect.interfaces.http.mcp import McpEndpoint
 from recollect.interfaces.http.openapi import openapi
 from recollect.interfaces.http.problems import problem
 from recollect.interfaces.http.replies import RunningRequests, answer_once, reply_key
-from recollect.interfaces.http.routes import data, memories, people, system, work
+from recollect.interfaces.http.routes import data, memories, people, system, team, work
 from recollect.interfaces.http.stores import ServedStores
+from recollect.interfaces.payloads.team import joined_json
 
 ENDPOINTS: Sequence[Endpoint] = (
     *memories.ENDPOINTS,
@@ -52,6 +56,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *people.ENDPOINTS,
     *system.ENDPOINTS,
     *data.ENDPOINTS,
+    *team.ENDPOINTS,
 )
 PANEL_FOLDER = Path(__file__).parent / "panel"
 _THREADS = 8  # as many as the engine keeps connections for; more would open and close one for each request
@@ -86,7 +91,7 @@ class Application:
         self._running = RunningRequests()
         self._exports = ExportStreams()
         self._limiter: CapacityLimiter | None = None
-        self._feeds: dict[str, Feed] = {}
+        self._feeds: dict[tuple[str, Member | None], Feed] = {}
         self._mcp = McpEndpoint(stores, hosts=self._hosts, tls=tls)
 
     def asgi(self) -> ASGIApp:
@@ -99,6 +104,7 @@ class Application:
             Route(LOGIN, self._begin_session, methods=["POST"]),
             Route(LOGIN, self._end_session, methods=["DELETE"]),
             Route(f"{API}/export", self._export, methods=["GET"]),
+            Route(JOIN, self._join, methods=["POST"]),
             Route(f"{API}/events", self._stream, methods=["GET"]),
             Route(f"{API}/openapi.json", self._describe, methods=["GET"]),
             Route("/mcp", _Mounted(self._mcp)),
@@ -107,7 +113,14 @@ class Application:
         handlers = {HTTPException: _http_problem, RecollectError: _own_problem, Exception: _unforeseen}
         app = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=handlers)  # type: ignore[arg-type]
         app.router.redirect_slashes = False
-        return Guard(app, self._access, store=self._key, hosts=self._hosts, tls=self._tls)
+        return Guard(
+            app,
+            self._access,
+            store=self._key,
+            hosts=self._hosts,
+            tls=self._tls,
+            by_member=self.stores.by_member,
+        )
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -121,6 +134,8 @@ class Application:
 
     async def _serve(self, endpoint: Endpoint, request: Request) -> Response:
         caller = _caller(request, endpoint.scope)
+        if endpoint.is_keepers and caller.member is not None:
+            raise KeeperOnly
         query = endpoint.parse_query(request.query_params.multi_items())
         revision = _revision(request, endpoint)
         try:
@@ -137,7 +152,7 @@ class Application:
         given = request.headers.get("idempotency-key")
         if given is None or endpoint.method == "GET" or not endpoint.repeats:
             return await self._on_thread(answer, endpoint.seconds)
-        key = reply_key(caller.name or "", given)
+        key = reply_key(caller.member.id if caller.member else caller.name or "", given)
         told = f"{endpoint.method} {request.url.path}?{request.url.query} {revision}\n".encode() + data
         digest = sha256(told).hexdigest()
 
@@ -160,16 +175,16 @@ class Application:
     async def _stream(self, request: Request) -> Response:
         caller = _caller(request, READ)
         query = _PLAIN.parse_query(request.query_params.multi_items())
-        feed = self._feeds.get(query.store)
-        if feed is None:
-            memory = await anyio.to_thread.run_sync(lambda: self.stores.view(query.store, caller))
-            feed = self._feeds.setdefault(query.store, Feed(memory, self.stopping))
+        memory = await anyio.to_thread.run_sync(lambda: self.stores.view(query.store, caller))
+        feed = self._feeds.setdefault((query.store, caller.member), Feed(memory, self.stopping))
         parts = feed.listen(request.headers.get("last-event-id"))
         first = await anext(parts)  # trouble shows as an answer, not as an empty stream
         return StreamingResponse(_with_first(first, parts), media_type="text/event-stream")
 
     async def _export(self, request: Request) -> Response:
         caller = _caller(request, ADMIN)
+        if caller.member is not None:
+            raise KeeperOnly
         query: data.ExportParams = _EXPORT.parse_query(request.query_params.multi_items())  # type: ignore[assignment]
         memory = await anyio.to_thread.run_sync(lambda: self.stores.view(query.store, caller))
         wanted = query.exported(Call(memory, caller, query=query))
@@ -204,6 +219,16 @@ class Application:
             samesite="strict",
         )
         return answer
+
+    async def _join(self, request: Request) -> Response:
+        """Somebody comes in with an invitation. The code is in a header and the name in the address: no stranger's
+        body is read."""
+        code, name = code_of(request.scope), request.query_params.get("name")
+        if code is None or name is None:
+            raise InvitationRefused
+        joined = await asyncio.to_thread(self.stores.project.team.join, code, name)
+        told = joined_json(joined, project=self.stores.project.project)
+        return Response(dump(told), status_code=201, media_type="application/json")
 
     async def _end_session(self, request: Request) -> Response:
         _caller(request, READ)

@@ -126,12 +126,17 @@ class Call:
     def is_person(self) -> bool:
         return self.caller.door.is_persons
 
+    @property
+    def is_keeper(self) -> bool:
+        """Is it the person whose store it is? Members see nothing of the users that an assistant has."""
+        return self.is_person and self.caller.member is None
+
     def user(self, given: str | None) -> str | None:
         """Whose memories are meant where nobody is named: everybody's for the owner, nobody's in particular for an
         agent."""
         if given is None:
-            return ANY_USER if self.is_person else None
-        if given == ANY_USER and not self.is_person:
+            return ANY_USER if self.is_keeper else None
+        if given == ANY_USER and not self.is_keeper:
             raise InvalidField("user", "only a person may ask for everybody's")
         return given
 
@@ -165,6 +170,7 @@ class Endpoint:
     if_match: Literal["", "optional", "required"] = ""
     seconds: float = 30.0  # that an answer may take
     repeats: bool = True  # is its answer kept under an idempotency key?
+    is_keepers: bool = False  # it is about the store or the machine, and no member's business
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ that keep browsers strict. Nothing of a body is read before the caller is known.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
@@ -15,11 +15,13 @@ from recollect.core.errors import HostRefused, OriginRefused, RecollectError, Re
 from recollect.interfaces.http import API, COOKIE
 from recollect.interfaces.http.access import AccessFile, ApiCaller
 from recollect.interfaces.http.problems import problem
+from recollect.team.api import TOKEN_MARK
 
 CALLER = "recollect.caller"  # where the request carries who sent it
 MAX_BODY = 2 * 2**20  # bytes; one memory holds less
 BODY_SECONDS = 15.0  # for a whole body to arrive
 LOGIN = f"{API}/session"
+JOIN = f"{API}/team/join"  # for those who have an invitation and nothing else yet
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS = (
     (
@@ -39,9 +41,19 @@ _HEADERS = (
 class Guard:
     """Lets a request through to the app with its caller, or answers why not."""
 
-    def __init__(self, app: ASGIApp, access: AccessFile, *, store: str, hosts: Iterable[str], tls: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: AccessFile,
+        *,
+        store: str,
+        hosts: Iterable[str],
+        tls: bool,
+        by_member: Callable[[str], ApiCaller | None],
+    ) -> None:
         self._app = app
         self._access = access
+        self._by_member = by_member  # asks the store whose token it is
         self._store = store  # sessions of browsers belong to one store
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(f"{'https' if tls else 'http'}://{host}" for host in self._hosts)
@@ -55,13 +67,13 @@ class Guard:
             return
         strict = _strict(send, no_store=not _is_public(scope))
         try:
-            scope[CALLER] = self._admit(scope)
+            scope[CALLER] = await self._admit(scope)
         except RecollectError as error:
             await problem(error, {"Connection": "close"})(scope, receive, strict)
             return
         await self._app(scope, _limited(receive), strict)
 
-    def _admit(self, scope: Scope) -> ApiCaller | None:
+    async def _admit(self, scope: Scope) -> ApiCaller | None:
         """Who is calling; nothing where nobody needs to be known. An error for everyone else."""
         host = _header(scope, b"host")
         if host is None or host.lower() not in self._hosts:
@@ -75,7 +87,7 @@ class Guard:
             raise OriginRefused(origin or "another site")
         if _is_public(scope):
             return None
-        caller = self._identify(scope)
+        caller = await self._identify(scope)
         if caller is None:
             raise TokenMissing
         sent_by_page = origin is not None or _header(scope, b"sec-fetch-site") == "same-origin"
@@ -84,10 +96,13 @@ class Guard:
         _check_length(scope)
         return caller
 
-    def _identify(self, scope: Scope) -> ApiCaller | None:
+    async def _identify(self, scope: Scope) -> ApiCaller | None:
         kind, _, secret = (_header(scope, b"authorization") or "").partition(" ")
         if kind.lower() == "bearer":
-            return self._access.by_token(secret.strip())
+            token = secret.strip()
+            if token.startswith(TOKEN_MARK):
+                return await asyncio.to_thread(self._by_member, token)
+            return self._access.by_token(token)
         if kind:
             return None
         session = session_of(scope)
@@ -113,7 +128,7 @@ def code_of(scope: Scope) -> str | None:
 def _is_public(scope: Scope) -> bool:
     """The panel's own files hold no data, and logging in is for those who are not known yet."""
     path, method = scope["path"], scope["method"]
-    if path == LOGIN:
+    if path in (LOGIN, JOIN):
         return bool(method == "POST")
     return method in ("GET", "HEAD") and not path.startswith((f"{API}/", "/mcp")) and path != API
 

@@ -12,8 +12,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
 
+from recollect.app import Recollect
 from recollect.core.doors import MCP
 from recollect.core.errors import TokenMissing
+from recollect.core.people import Member
 from recollect.interfaces.http import ADMIN, READ
 from recollect.interfaces.http.access import ApiCaller
 from recollect.interfaces.http.guard import CALLER
@@ -32,7 +34,7 @@ class McpEndpoint:
         origins = [f"{'https' if tls else 'http'}://{host}" for host in named]
         self._security = TransportSecuritySettings(allowed_hosts=named, allowed_origins=origins)
         self._stores = stores
-        self._managers: dict[tuple[str, str | None], StreamableHTTPSessionManager] = {}
+        self._managers: dict[tuple[str, str | None, Member | None], StreamableHTTPSessionManager] = {}
         self._starting = asyncio.Lock()
         self._group: TaskGroup | None = None
 
@@ -51,14 +53,22 @@ class McpEndpoint:
         manager = await self._manager_of(caller)
         await manager.handle_request(scope, receive, send)
 
+    def _memory_for(self, caller: ApiCaller) -> Recollect:
+        """Whoever calls, it is an agent's door; a member's agent sees what the member sees."""
+        if caller.member is not None:
+            return self._stores.project.seen_by(caller.member, door=MCP.name)
+        return self._stores.project.through(MCP.name, actor=caller.name)
+
     async def _manager_of(self, caller: ApiCaller) -> StreamableHTTPSessionManager:
-        key = (caller.scope, caller.name)
+        key = (caller.scope, caller.name, caller.member)
         async with self._starting:
             found = self._managers.get(key)
             if found is None:
-                memory = self._stores.project.through(MCP.name, actor=caller.name)
+                memory = self._memory_for(caller)
                 handle = MemoryHandle.of(memory, read_only=caller.scope == READ)
-                server = build(handle, profile="admin" if caller.scope == ADMIN else "default")
+                server = build(
+                    handle, profile="admin" if caller.scope == ADMIN and caller.member is None else "default"
+                )
                 server.streamable_http_app(transport_security=self._security)
                 found = server.session_manager
                 assert self._group is not None  # requests come only while it runs

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from recollect.store.migrations.m0012_fields_and_log import fields_and_log
 from recollect.store.migrations.m0013_synced import add_synced
 from recollect.store.migrations.m0014_lists_and_replies import add_lists_and_replies
+from recollect.store.migrations.m0015_people import TABLES, people
 from recollect.store.port import Engine
 
 
@@ -26,4 +27,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(12, "fields and log", fields_and_log, renamed=("ledger", "log")),
     Migration(13, "what is in step with a server", add_synced),
     Migration(14, "lists and replies", add_lists_and_replies),
+    Migration(15, "people and teams", people, canonical=TABLES),
 )

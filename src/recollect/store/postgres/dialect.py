@@ -124,6 +124,19 @@ def walls(name: str, *, for_owner: bool = True) -> list[str]:
     return [*made, f"alter table {name} force row level security"] if for_owner else made
 
 
+def viewer_wall(table: str, condition: str) -> list[str]:
+    """A policy that shows a member of the tenant no row of a table but those that meet a condition. Memories are also
+    written within it; of the rest, a member's own write may touch what hangs together with a memory in their sight."""
+    for name in ("teams", "projects"):
+        listed = f"any((select current_setting('recollect.{name}'))::text[])"
+        condition = condition.replace(f"any(:seen_{name})", listed)
+    seen = f"(select current_setting('recollect.viewer', true)) = '*' or ({condition.format(t=table)})"
+    if table == "memories":
+        return [f"create policy seen on {table} as restrictive using ({seen}) with check ({seen})"]
+    writing = "(select current_setting('recollect.writing', true)) = 'on'"
+    return [f"create policy seen on {table} as restrictive for select using ({writing} or {seen})"]
+
+
 def _parts(body: str) -> list[str]:
     """The columns and keys of a table: what stands between its outer commas."""
     parts, depth, start = [], 0, 0

@@ -12,10 +12,10 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -24,9 +24,12 @@ from psycopg.types.numeric import NumericBinaryLoader
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from recollect.core.errors import FileOnly, MemoryClosed, StoreBusy, StoreReadOnly
-from recollect.store.port import Column, Row, Value
-from recollect.store.postgres.dialect import PostgresDialect, bind_row, defines, definitions
+from recollect.store.indexes import EngineIndexes, LazyIndexes
+from recollect.store.port import Column, Params, Row, Value
+from recollect.store.postgres.dialect import PostgresDialect, bind_row, defines, definitions, viewer_wall
 from recollect.store.postgres.server import (
+    EVERYONE,
+    VIEWER,
     Connection,
     Server,
     as_store_error,
@@ -35,12 +38,11 @@ from recollect.store.postgres.server import (
     parse_address,
     prepare_database,
     session_settings,
+    viewer_settings,
 )
 
 if TYPE_CHECKING:
     from recollect.store.port import Engine
-    from recollect.store.postgres.keywords import PostgresKeywords
-    from recollect.store.postgres.vectors import PostgresVectors
 
 TIMEOUT = 30.0  # seconds a writer queues before it reports the store as busy
 _PREPARED = 500  # statements that a connection keeps planned; there are some three hundred
@@ -85,8 +87,12 @@ class _NumberLoader(NumericBinaryLoader):
         return int(number) if number == number.to_integral_value() else float(number)
 
 
-class PostgresEngine:
+class PostgresEngine(LazyIndexes):
     """One tenant of one database, shared by all threads of this process."""
+
+    INDEXES = EngineIndexes(
+        "postgres.keywords:PostgresKeywords", "postgres.vectors:PostgresVectors", "postgres.vectors:create"
+    )
 
     def __init__(self, dsn: str, *, read_only: bool = False, timeout: float = TIMEOUT) -> None:
         self._address = parse_address(dsn)
@@ -100,6 +106,7 @@ class PostgresEngine:
         self._channel = f"recollect_{_key(self.tenant):x}".replace("-", "_")
         self._hearing = threading.Lock()
         self._ear: Connection | None = None  # hears of changes, once somebody waits for them
+        self._looked_as: WeakKeyDictionary[Connection, tuple[str, ...]] = WeakKeyDictionary()
         self._server = self._look()
 
     # --- identity -------------------------------------------------------------------------------------------------
@@ -129,6 +136,10 @@ class PostgresEngine:
     @property
     def read_only(self) -> bool:
         return self._read_only
+
+    @property
+    def is_remote(self) -> bool:
+        return True
 
     @property
     def generation(self) -> int:
@@ -166,6 +177,8 @@ class PostgresEngine:
 
     def _begin(self, durable: bool) -> str:
         lazily = "" if durable else "; set local synchronous_commit = off"
+        if self._sight is not None:
+            lazily += "; set local recollect.writing = 'on'"
         return (
             f"begin; set local lock_timeout = {int(self._timeout * 1000)}{lazily}; "
             f"select pg_advisory_xact_lock_shared({_key(_DATABASE)}), pg_advisory_xact_lock({_key(self.tenant)})"
@@ -244,6 +257,18 @@ class PostgresEngine:
                 return True  # what was said meanwhile was not heard
 
     @contextmanager
+    def viewing(self, sight: Params | None) -> Iterator[None]:
+        before = self._sight
+        self._local.sight = sight
+        try:
+            yield
+        finally:
+            self._local.sight = before
+
+    def wall(self, table: str, condition: str) -> None:
+        self.define(viewer_wall(table, condition))
+
+    @contextmanager
     def savepoint(self) -> Iterator[None]:
         connection = self._writing
         if connection is None:
@@ -304,22 +329,6 @@ class PostgresEngine:
     def row(self, sql: str, params: Mapping[str, Value] | None = None) -> Row | None:
         found = self.rows(sql, params)
         return found[0] if found else None
-
-    @cached_property
-    def keywords(self) -> PostgresKeywords:
-        from recollect.store.postgres.keywords import PostgresKeywords
-
-        return PostgresKeywords(self)
-
-    def vectors(self, project: str) -> PostgresVectors:
-        from recollect.store.postgres.vectors import PostgresVectors
-
-        return PostgresVectors(self, project)
-
-    def create_vectors(self) -> None:
-        from recollect.store.postgres.vectors import create
-
-        create(self)
 
     # --- schema number and upkeep ---------------------------------------------------------------------------------
 
@@ -422,6 +431,7 @@ class PostgresEngine:
         for last in (False,) * (_TRIES - 1) + (True,):
             connection = self._pooled().getconn()
             try:
+                self._look_as(connection)
                 return connection, act(connection)
             except BaseException as error:
                 was_dead = connection.broken or isinstance(error, _ENDED)
@@ -432,6 +442,18 @@ class PostgresEngine:
                     raise
                 self._pooled().check()  # the others that were idle will have died with it
         raise AssertionError("the last try returns or raises")
+
+    @property
+    def _sight(self) -> Params | None:
+        found: Params | None = getattr(self._local, "sight", None)
+        return found
+
+    def _look_as(self, connection: Connection) -> None:
+        """Tell the server who is looking, if that is another than the last time."""
+        sight = viewer_settings(self._sight)
+        if self._looked_as.get(connection, EVERYONE) != sight:
+            connection.execute(VIEWER, sight)
+            self._looked_as[connection] = sight
 
     def _give_back(self, connection: Connection) -> None:
         """Return a connection, whatever its transaction came to."""

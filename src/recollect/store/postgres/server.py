@@ -25,7 +25,8 @@ from recollect.core.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
-from recollect.store.postgres.dialect import SCHEMA, walls
+from recollect.store.port import Params
+from recollect.store.postgres.dialect import SCHEMA, PostgresDialect, walls
 
 try:
     import psycopg
@@ -203,6 +204,10 @@ def session_settings(address: Address, server: Server, *, as_role: bool, read_on
     told = [
         sql.SQL("set search_path = {}, {}").format(sql.Identifier(SCHEMA), sql.Identifier(server.vector_schema)),
         sql.SQL("set recollect.tenant = {}").format(sql.Literal(address.tenant)),
+        sql.SQL("set recollect.viewer = '*'"),
+        sql.SQL("set recollect.teams = '{}'"),
+        sql.SQL("set recollect.projects = '{}'"),
+        sql.SQL("set recollect.writing = 'off'"),
         sql.SQL("set client_min_messages = warning"),
         sql.SQL("set hnsw.iterative_scan = relaxed_order"),  # goes on until enough pass the filter
         sql.SQL("set hnsw.ef_search = 120"),
@@ -212,6 +217,21 @@ def session_settings(address: Address, server: Server, *, as_role: bool, read_on
     if read_only:
         told.append(sql.SQL("set default_transaction_read_only = on"))
     return sql.SQL("; ").join(told)
+
+
+EVERYONE = ("*", "{}", "{}")  # what a session is told that works for the whole tenant
+VIEWER = """
+    select set_config('recollect.viewer', %s, false), set_config('recollect.teams', %s, false),
+           set_config('recollect.projects', %s, false)
+"""
+
+
+def viewer_settings(sight: Params | None) -> tuple[str, ...]:
+    """What a session is told of who looks: a member with these teams and projects, or the whole tenant."""
+    if sight is None:
+        return EVERYONE
+    told = PostgresDialect.bind(sight)
+    return ("member", told["seen_teams"], told["seen_projects"])
 
 
 def _text(statement: str) -> sql.SQL:

@@ -79,6 +79,9 @@ def create(engine: PostgresEngine) -> None:
 class PostgresVectors(Spaces):
     """Reads and writes vectors. Safe to share between threads."""
 
+    def prepare(self, id: int) -> None:
+        """One index serves every space."""
+
     _PUT = """
         insert into vectors (project, space, seq, views, stamp, dims, mean) values (?, ?, ?, ?, ?, ?, ?)
             on conflict (seq, space) do update

@@ -12,8 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,6 +34,7 @@ from recollect.core.errors import (
     UnsafeSqlite,
 )
 from recollect.core.text import index_body, index_names
+from recollect.store.indexes import EngineIndexes, LazyIndexes
 from recollect.store.migrations.latest import APPLICATION_ID, LATEST
 from recollect.store.port import Column, Row, Value
 from recollect.store.sqlite.dialect import SqliteDialect
@@ -76,8 +76,6 @@ _HEADER = 100  # bytes before the first page of a database; its size in pages st
 
 if TYPE_CHECKING:
     from recollect.store.port import Engine
-    from recollect.store.sqlite.keywords import SqliteKeywords
-    from recollect.store.sqlite.vectors import SqliteVectors
 
 Result = TypeVar("Result")
 _render, _bind = SqliteDialect.render, SqliteDialect.bind
@@ -136,8 +134,10 @@ class _Connection(apsw.Connection):
     log: tuple[Identity | None, Identity | None] | None = None  # the log and its index, once it has written
 
 
-class SqliteEngine:
+class SqliteEngine(LazyIndexes):
     """One database file (or one in memory), shared by all threads of this process."""
+
+    INDEXES = EngineIndexes("sqlite.keywords:SqliteKeywords", "sqlite.vectors:SqliteVectors", "sqlite.ivf:create")
 
     def __init__(
         self,
@@ -189,6 +189,10 @@ class SqliteEngine:
     @property
     def read_only(self) -> bool:
         return self._read_only
+
+    @property
+    def is_remote(self) -> bool:
+        return False
 
     @property
     def generation(self) -> int:
@@ -314,21 +318,11 @@ class SqliteEngine:
             if current is None:
                 self._give_back(connection)
 
-    @cached_property
-    def keywords(self) -> SqliteKeywords:
-        from recollect.store.sqlite.keywords import SqliteKeywords
+    def viewing(self, sight: Mapping[str, Value] | None) -> AbstractContextManager[None]:
+        return nullcontext()  # a file has no row security: statements are all that limits what is read
 
-        return SqliteKeywords(self)
-
-    def vectors(self, project: str) -> SqliteVectors:
-        from recollect.store.sqlite.vectors import SqliteVectors
-
-        return SqliteVectors(self, project)
-
-    def create_vectors(self) -> None:
-        from recollect.store.sqlite.ivf import create
-
-        create(self)
+    def wall(self, table: str, condition: str) -> None:
+        """A file has no row security."""
 
     # --- schema number, backup, upkeep ----------------------------------------------------------------------------
 

@@ -132,5 +132,5 @@ def _digest(asked: EraseBody, memories: list[tuple[str, int]], counts: dict[str,
 
 ENDPOINTS = (
     Endpoint("POST", "/erase", erase_data, ADMIN, ErasureShape, "store", body=EraseBody, seconds=_ERASE_SECONDS,
-             repeats=False),
+             repeats=False, is_keepers=True),
 )  # fmt: skip
