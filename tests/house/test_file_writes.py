@@ -17,6 +17,7 @@ KNOWN = {
     # text of agents and people, screened before it is written
     "files/session_file.py": "the hook screens an event whole (agent/hook.screen_event) before it is appended",
     "interfaces/hook.py": "a line of the hook's log is screened where it is written",
+    "interfaces/mcp/stdio.py": "no file: the wire to the host, whose answers are screened where they are made",
     "portable/package.py": "what an export holds, screened row by row (portable/export) before it is written",
     "portable/api.py": "the archive that is about to be encrypted, in a file without a name",
     "interfaces/cli/editor.py": "memories as they are stored, in a private file for the person's editor; removed after",

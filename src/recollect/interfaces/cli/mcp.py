@@ -33,16 +33,31 @@ def run_mcp(args: argparse.Namespace, console: Console) -> int:
     from recollect.interfaces.mcp.stdio import end_with_host
 
     end_with_host()
-    from recollect.interfaces.mcp.handle import MemoryHandle
-
-    handle = MemoryHandle(args.store or _host_project(), read_only=args.read_only, actor=args.actor or "mcp")
-    from recollect.interfaces.mcp.server import serve_stdio
-
     try:
-        serve_stdio(handle, profile=args.profile)
+        _serve(args)
     except KeyboardInterrupt:
         os._exit(INTERRUPTED)
     os._exit(FINE)  # a thread may still be waiting for the host's next line, and would keep the process
+
+
+def _serve(args: argparse.Namespace) -> None:
+    """The first words come from stored answers; the SDK and the memory are loaded for the first real request."""
+    from recollect.interfaces.mcp.greeting import greet, load_answers
+    from recollect.interfaces.mcp.stdio import HostInput, HostOutput, claim_wires
+
+    store = args.store or _host_project()  # the folder may be gone when the first request comes
+    heard, said = None, None
+    if os.name == "posix":  # elsewhere the SDK knows better how to claim the wires
+        wires = claim_wires()
+        opening = greet(*wires, load_answers(args.profile, read_only=args.read_only))
+        if opening is None:
+            return
+        heard, said = HostInput(wires[0], opening.lines), HostOutput(wires[1], opening.answered)
+    from recollect.interfaces.mcp.handle import MemoryHandle
+    from recollect.interfaces.mcp.server import serve_stdio
+
+    handle = MemoryHandle(store, read_only=args.read_only, actor=args.actor or "mcp")
+    serve_stdio(handle, profile=args.profile, heard=heard, said=said)
 
 
 def _host_project() -> str | None:

@@ -23,7 +23,7 @@ from recollect.core.records import Memory
 from recollect.interfaces.mcp import HOOKS
 from recollect.interfaces.mcp.handle import MemoryHandle, fenced
 from recollect.interfaces.mcp.hook import hook_tool
-from recollect.interfaces.mcp.stdio import serve_wire
+from recollect.interfaces.mcp.stdio import HostInput, HostOutput, serve_wire
 from recollect.interfaces.mcp.tools import tools_of
 from recollect.interfaces.payloads.memories import memory_json
 from recollect.interfaces.payloads.rooms import map_json
@@ -58,10 +58,12 @@ def instructions(profile: str) -> str:
     return files("recollect.interfaces.mcp").joinpath(name).read_text(encoding="utf-8")
 
 
-def serve_stdio(handle: MemoryHandle, *, profile: str = "default") -> None:
-    """Serve one host over stdin and stdout until it hangs up."""
+def serve_stdio(
+    handle: MemoryHandle, *, profile: str = "default", heard: HostInput | None = None, said: HostOutput | None = None
+) -> None:
+    """Serve one host over these wires, else over stdin and stdout, until it hangs up."""
     try:
-        serve_wire(build(handle, profile=profile))
+        serve_wire(build(handle, profile=profile), heard, said)
     finally:
         handle.close()
 

@@ -13,8 +13,8 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -44,24 +44,63 @@ def _watch_host(*wires: int) -> None:
     os._exit(0)
 
 
-def serve_wire(server: MCPServer[None]) -> None:
-    """Serve one host over stdin and stdout until it hangs up, cleanly or not."""
+def claim_wires() -> tuple[BinaryIO, BinaryIO]:
+    """The host's two wires for us alone: from now on what anything else reads from stdin is empty, and what it prints
+    goes to stderr."""
+    wires = (os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return wires
+
+
+class HostInput:
+    """The lines of a host: those of an opening first, then what comes in. Read as text files are."""
+
+    def __init__(self, wire: BinaryIO, opening: Sequence[bytes] = ()) -> None:
+        self._wire, self._opening = wire, list(opening)
+
+    def readline(self) -> str:
+        line = self._opening.pop(0) if self._opening else self._wire.readline()
+        return line.decode("utf-8", "replace")
+
+
+class HostOutput:
+    """The lines to a host, but for the answer that it has had already. Written as text files are."""
+
+    def __init__(self, wire: BinaryIO, answered: int | str | None = None) -> None:
+        self._wire, self._answered = wire, answered
+
+    def write(self, text: str) -> int:
+        if self._answered is not None and json.loads(text).get("id") == self._answered:
+            self._answered = None
+            return len(text)
+        return self._wire.write(text.encode("utf-8", "replace"))
+
+    def flush(self) -> None:
+        self._wire.flush()
+
+
+def serve_wire(server: MCPServer[None], heard: HostInput | None = None, said: HostOutput | None = None) -> None:
+    """Serve one host until it hangs up, cleanly or not: over these wires, else over stdin and stdout."""
     import anyio
 
     try:
-        anyio.run(_serve, server)
+        anyio.run(_serve, server, heard, said)
     except* (BrokenPipeError, ConnectionResetError):
         sys.stderr.flush()  # nobody is left to tell
 
 
-async def _serve(server: MCPServer[None]) -> None:
+async def _serve(server: MCPServer[None], heard: HostInput | None, said: HostOutput | None) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
     from mcp.shared._context_streams import create_context_streams
     from mcp.shared.message import SessionMessage
 
     lowlevel = server._lowlevel_server
-    async with stdio_server() as (lines, answers):
+    wires = [None if wire is None else anyio.AsyncFile(cast(Any, wire)) for wire in (heard, said)]
+    async with stdio_server(*wires) as (lines, answers):
         readable, messages = create_context_streams[SessionMessage | Exception](0)
 
         async def answer_unreadable() -> None:
