@@ -21,10 +21,18 @@ _MIN_WORDS = 20  # of a request, before its meaning alone is reason enough (benc
 class RecallSearch:
     """Searches with all of recall: judged by words as the hook process does, or told because recall is certain."""
 
-    def __init__(self, context: AgentContext, hook_reader: HookReader, *, phase: Phase | None = None) -> None:
+    def __init__(
+        self,
+        context: AgentContext,
+        hook_reader: HookReader,
+        *,
+        phase: Phase | None = None,
+        recent_calls: Sequence[str] = (),
+    ) -> None:
         self._context = context
         self._hook_reader = hook_reader
         self._phase = phase
+        self._recent_calls = tuple(recent_calls)
 
     def search(self, text: str, kinds: Iterable[str], *, limit: int) -> list[MemorySummary]:
         """What recall finds, each with the share of a short text that it speaks of."""
@@ -47,7 +55,14 @@ class RecallSearch:
         return sorted(found.values(), key=lambda one: one.relevance < APT)[:limit]  # else in the order they came
 
     def _recall(self, text: str, kinds: Iterable[str], limit: int) -> Sequence[Hit]:
-        query = Query(text, k=limit, filter=Filter(kinds=frozenset(kinds)), phase=self._phase, explicit=False)
+        query = Query(
+            text,
+            k=limit,
+            filter=Filter(kinds=frozenset(kinds)),
+            phase=self._phase,
+            recent_calls=self._recent_calls,
+            explicit=False,
+        )
         return self._context.reader.recall(query).hits
 
 

@@ -245,7 +245,12 @@ class AgentSession:
                     return
                 reader = self._context.hook_reader()
                 self._seed()
-                search = None if moment.interrupts else RecallSearch(self._context, reader, phase=self.phase)
+                called = [call.tool for call in self._trail]
+                search = (
+                    None
+                    if moment.interrupts
+                    else RecallSearch(self._context, reader, phase=self.phase, recent_calls=called)
+                )
                 selector = InjectionSelector(
                     reader, session=self.session, level=self.level, given=self._record, search=search
                 )

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from recollect.recall.time_words import Window
 
 _MOST_TEXT = 20_000  # characters of a question that are read; the rest cannot change the answer
-_STRUCTURAL = frozenset({"analyzeImpact", "getDependencies", "impact", "deps", "trace", "code_impact", "code_deps"})
+# Tools that ask what depends on what. Hosts put the server's name before a tool's, each in its own way:
+# `mcp__recollect__impact`, `mcp_recollect_impact`, `recollect.impact`, `recollect/impact`, `recollect:impact`.
+_STRUCTURAL = frozenset(
+    "analyzeimpact getdependencies impact deps trace dependencies dependents callers references findreferences "
+    "findusages goreferences related map".split()
+)
+_TOOL_PARTS = re.compile(r"__|[./:\s-]+")
+_SERVER = re.compile(r"^(?:(?:mcp|recollect|code|memory|plugin|tool)_){1,4}")
+_MOST_CALLS, _MOST_TOOL = 50, 200  # calls that are looked at, the latest, and characters of a name
 
 
 def read(query: Query) -> Reading:
@@ -32,9 +40,16 @@ def read(query: Query) -> Reading:
 def _type(identifiers: tuple[str, ...], recent_calls: tuple[str, ...]) -> QueryType:
     if any(_is_code(name) for name in identifiers):
         return "identifier"
-    if any(call.rpartition(".")[2] in _STRUCTURAL for call in recent_calls):
+    if any(_is_structural(call) for call in recent_calls[-_MOST_CALLS:]):
         return "structural"
     return "semantic"
+
+
+def _is_structural(call: str) -> bool:
+    """Does a call by this name, with or without its arguments, ask what depends on what?"""
+    name = call[:_MOST_TOOL].partition("(")[0].strip()
+    last = _SERVER.sub("", (_TOOL_PARTS.split(name) or [""])[-1].lower())
+    return last.replace("_", "") in _STRUCTURAL
 
 
 _CODE = re.compile(r"[a-z][A-Z]|\w_\w|/|\\|\w\.\w|::")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -53,8 +54,9 @@ from recollect.recall.recipes import (
     Recipe,
     Tier,
 )
-from recollect.recall.related_files import add_co_changed, boost
+from recollect.recall.related_files import BOOST_SHOWN, add_co_changed, boost, count_moved
 from recollect.recall.rerank import rerank
+from recollect.recall.rest import append_below, list_rest
 from recollect.recall.score import confidence_now, files_of, score
 from recollect.recall.staleness import lower_stale
 from recollect.store.pair import StorePair
@@ -133,15 +135,18 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
     best files move up. add_co_changed: troubles of files that change together join. drop_ended: what no longer holds
     goes. score: relevance meets what is known of a memory. lower_stale: what the source has moved past sinks. rerank: a
     model reads the best. put_people_first: what people said or confirmed goes before what agents say about the same.
+    list_rest: whoever wants more than were looked at gets more, below them.
     """
     recipe, store = context.recipe, context.store
-    query, notes = _narrow(query, store)
+    whole, notes = _narrow(query, store)
+    query = replace(whole, k=0)  # who is looked at must not depend on how many are wanted
     reading = read(query)
     gathered = gather_by_mode(query, reading, context.channels, deadline=recipe.deadline)
     channels, expansion = gathered.channels, Expansion()
     while True:
         fused = fuse(channels, weights=recipe.channel_weights(reading.type), damping=recipe.damping)
-        candidates, damaged = hydrate(_leading(fused, query, recipe), store)
+        leading = _leading(fused, query, recipe)
+        candidates, damaged = hydrate(leading, store)
         candidates = _weigh(candidates, query, reading, context, now, by_meaning=bool(channels.get("dense")))
         if expansion.channels:
             break
@@ -151,9 +156,10 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
         channels = {**channels, **expansion.channels}
     boosted = boost(candidates, context.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
     joined = add_co_changed(boosted, query, context.co_change, store)
-    valid = drop_ended(joined, at=query.filter.as_of or now)[: max(SCORED_LIMIT, 3 * query.k)]
-    paces = {} if context.volatility is None else context.volatility.rates(files_of(valid))
-    scored = score(valid, recipe=recipe, kinds=context.kinds, phase=query.phase, now=now, paces=paces)
+    valid = drop_ended(joined, at=query.filter.as_of or now)
+    paces = {} if context.volatility is None else context.volatility.rates(files_of(valid[:SCORED_LIMIT]))
+    rate = partial(score, recipe=recipe, kinds=context.kinds, phase=query.phase, now=now, paces=paces)
+    scored = rate(valid[:SCORED_LIMIT])
     checked = lower_stale(
         scored, top=recipe.rerank_top, kinds=context.kinds, now=now, changes=context.changes, anchors=context.anchors
     )
@@ -161,7 +167,16 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
         checked, context.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline
     )
     ordered, repeats = put_people_first(reranked, question=query.text)
+    if whole.k > len(ordered):
+        seen = {one.id for one in (*leading, *joined)}
+        rest = list_rest(
+            whole, reading, context.channels, gathered.channels, seen=seen, deadline=recipe.deadline, store=store
+        )
+        below = [*valid[SCORED_LIMIT:], *drop_ended(rest, at=query.filter.as_of or now)]
+        ordered = append_below(ordered, below, rate)
     noted = [*context.notes, *notes, *gathered.notes, *damaged, *expansion.notes, *([trouble] if trouble else [])]
+    if changed := count_moved(candidates, boosted):
+        noted.append(f"neighbouring files changed {counted(changed, 'place')} of the first {BOOST_SHOWN}")
     if repeats:
         noted.append(f"{counted(repeats, 'near repeat')} of what agents say left out")
     return Ranking(ordered, reading.type, tuple(noted))
@@ -177,7 +192,7 @@ def _narrow(query: Query, store: Store) -> tuple[Query, tuple[str, ...]]:
 
 def _leading(fused: Sequence[Candidate], query: Query, recipe: Recipe) -> Sequence[Candidate]:
     """Those worth reading. Where evidence decides, the channels' order says who is looked at, not who wins."""
-    return fused[: max(WEIGHED_LIMIT, 2 * query.k)] if recipe.weighs(query.mode) else fused
+    return fused[:WEIGHED_LIMIT] if recipe.weighs(query.mode) else fused
 
 
 def _weigh(

@@ -13,6 +13,8 @@ from recollect.core.ranking import multiply_odds
 from recollect.recall.recipes import CHAIN_FROM, CHAIN_KINDS, CHAIN_MOST, CHAIN_TOP
 from recollect.store.store import Store
 
+BOOST_SHOWN = 8  # places in which it is told whether the boost changed anything
+
 
 def boost(
     ranking: Sequence[Candidate], neighbourhood: Neighbourhood | None, *, top: int, last: int, gain: float
@@ -28,6 +30,12 @@ def boost(
         for rank, candidate in enumerate(ranking, start=1)
     ]
     return sorted(boosted, key=lambda candidate: (-candidate.score, candidate.id))
+
+
+def count_moved(before: Sequence[Candidate], after: Sequence[Candidate]) -> int:
+    """How many of the first few are there by the boost alone."""
+    leading = {one.id for one in before[:BOOST_SHOWN]}
+    return sum(one.id not in leading for one in after[:BOOST_SHOWN])
 
 
 def _boosted(candidate: Candidate, near: set[str], gain: float, files: int) -> Candidate:

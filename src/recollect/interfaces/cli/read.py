@@ -31,6 +31,9 @@ def arguments_recall(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--last-sessions", type=int, metavar="N", help="only the newest N sessions")
     parser.add_argument("--around", metavar="EVENT", help="only the sessions around an event: an id, or words")
     parser.add_argument("--in-play", action="append", default=[], metavar="FILE", help="a file being worked on")
+    parser.add_argument(
+        "--recent-call", action="append", default=[], metavar="TOOL", help="a tool used just before, by any host's name"
+    )
     parser.add_argument("--explain", action="store_true", help="show the path and every factor of each result")
     parser.add_argument("--no-track", action="store_true", help="do not count the access")
     filter_arguments(parser)
@@ -45,6 +48,7 @@ def run_recall(args: argparse.Namespace, console: Console) -> int:
             phase=args.phase,
             filter=filter,
             files=args.in_play,
+            recent_calls=args.recent_call,
             mode=args.mode,
             recipe=args.recipe,
             last_sessions=args.last_sessions,

@@ -72,11 +72,15 @@ class Tools:
         kinds: Kinds = None,
         tags: Annotated[list[str] | None, Field(description="Only with one of these tags.")] = None,
         files: Files = None,
+        recent_calls: Annotated[
+            list[str] | None,
+            Field(max_length=50, description="Tools you used just before; after `impact` or `deps`, files count more."),
+        ] = None,
     ) -> Annotated[CallToolResult, FoundShape]:
         """Find what is remembered about something, best first. Use it before you say that you do not know."""
         memory = self._handle.open()
         wanted = Filter(kinds=frozenset(kinds or ()), tags=frozenset(tags or ()))
-        found = memory.recall(query, k=limit, filter=wanted, files=files or ())
+        found = memory.recall(query, k=limit, filter=wanted, files=files or (), recent_calls=recent_calls or ())
         value = briefing_json(found)
         del value["text"], value["tokens"]  # those of a briefing
         return tool_result(value, text=fenced(found.hits, found.notes, none=NOTHING))
