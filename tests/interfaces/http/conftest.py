@@ -12,14 +12,13 @@ from time import sleep
 from typing import Any
 
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
 import recollect
 from recollect.app import Recollect
 from recollect.interfaces.http.access import AccessFile
 from recollect.interfaces.http.app import Application
-from recollect.interfaces.http.server import StoppableServer
+from recollect.interfaces.http.server import StoppableServer, make_config
 from recollect.interfaces.http.stores import ServedStores
 
 HOST = "127.0.0.1:7737"
@@ -97,7 +96,7 @@ def serving(store: Path, access: AccessFile, port: int = 0) -> Iterator[Live]:
     with socket.create_server(("127.0.0.1", port)) as listening:
         host = f"127.0.0.1:{listening.getsockname()[1]}"
         application = Application(stores, access, key="key", hosts=[host])
-        server = StoppableServer(uvicorn.Config(application.asgi(), log_level="error", lifespan="on"), application)
+        server = StoppableServer(make_config(application), application)
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         while not server.started:

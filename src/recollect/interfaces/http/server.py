@@ -20,6 +20,7 @@ from recollect.core.errors import InvalidField, RecollectError
 from recollect.interfaces.http.access import AccessFile
 from recollect.interfaces.http.app import Application
 from recollect.interfaces.http.background import ServerNote, store_key
+from recollect.interfaces.http.protocol import ImpatientProtocol
 from recollect.interfaces.http.stores import ServedStores
 from recollect.wiring import PERSONAL
 from recollect.wiring import open as open_memory
@@ -28,7 +29,6 @@ LOOPBACK = "127.0.0.1"
 USUAL_PORT = 7737
 _LAST_PORT = 65_535
 _GRACE = 5  # seconds that requests may take to end when we are told to stop
-_CONNECTIONS = 1_000
 _KEEP_ALIVE = 15  # seconds a connection may idle between two requests
 _MAX_HEADERS = 32_768  # bytes before a body
 _TEND_EVERY = 60.0  # seconds between two looks at what is due
@@ -142,21 +142,7 @@ def _run(
     hosts = _names(options, listening)
     url = f"{'https' if options.tls else 'http'}://{hosts[0]}/"
     application = Application(stores, AccessFile(), key=key, hosts=hosts, tls=options.tls)
-    config = uvicorn.Config(
-        application.asgi(),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        ws="none",
-        lifespan="on",
-        limit_concurrency=_CONNECTIONS,
-        timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=_GRACE,
-        h11_max_incomplete_event_size=_MAX_HEADERS,
-        ssl_certfile=options.cert,
-        ssl_keyfile=options.key,
-    )
+    config = make_config(application, cert=options.cert, key=options.key)
     jobs = Tender(stores.project) if options.tend and not options.read_only else None
     note = ServerNote.write(key, url=url, port=listening.getsockname()[1])
     try:
@@ -169,6 +155,25 @@ def _run(
         if jobs is not None:
             jobs.stop()
         note.end()
+
+
+def make_config(application: Application, *, cert: str | None = None, key: str | None = None) -> uvicorn.Config:
+    """How uvicorn runs the application: quiet, strict, and no more patient than it must be."""
+    return uvicorn.Config(
+        application.asgi(),
+        http=ImpatientProtocol,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        lifespan="on",
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=_GRACE,
+        h11_max_incomplete_event_size=_MAX_HEADERS,
+        ssl_certfile=cert,
+        ssl_keyfile=key,
+    )
 
 
 @contextmanager
