@@ -51,6 +51,7 @@ VIEWS = {
     "models": "/settings/models",
     "stores": "/settings/stores",
     "backups": "/settings/backups",
+    "data": "/settings/data",
     "values": "/settings/values",
 }
 

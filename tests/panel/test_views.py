@@ -247,3 +247,29 @@ def test_the_level_of_trust_is_chosen_here(page: Page, server: PanelServer) -> N
     page.get_by_role("radio", name=re.compile("Standard")).check()
     expect(page.locator(".toast")).to_contain_text("Standard")
     assert server.memory.trust().level == "standard"
+
+
+def test_data_is_downloaded_and_erased_only_after_a_look_and_a_typed_word(page: Page, server: PanelServer) -> None:
+    kept = server.memory.remember("Zelda Quince prefers the east door.", kind="fact").id
+    page.goto(f"{server.url}/settings/data")
+    settle(page)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert "Zelda Quince" in download.value.path().read_text(encoding="utf-8")
+    page.get_by_label("Name, alias or email address").fill("Zelda Quince")
+    page.get_by_role("button", name="Show what would be erased").click()
+    expect(page.locator(".erase-plan")).to_contain_text("Zelda Quince prefers the east door.")
+    erase = page.get_by_role("button", name="Erase for good")
+    expect(erase).to_be_disabled()
+    assert server.memory.get(kept).content
+    page.get_by_label("To erase for good, type: Zelda Quince").fill("Zelda Quince")
+    erase.click()
+    expect(page.locator("#main .badge", has_text="Erased")).to_be_visible()
+    with pytest.raises(Exception, match=kept):
+        server.memory.get(kept)
+
+
+def test_a_level_of_trust_shows_what_it_would_have_told(page: Page, server: PanelServer) -> None:
+    page.goto(f"{server.url}/settings/trust")
+    settle(page)
+    expect(page.locator(".would").first).to_contain_text("days")

@@ -14,10 +14,11 @@ import { moved, store } from "../state";
 import { named, number, t, type Key } from "../words";
 import { teach } from "./teach";
 
-const PAGE = 100;
+const PAGE = 50;
 const ROW = 82; // pixels; the style sheet holds the same figure
-const REST_MS = 120;
-const SEARCHED = 200;
+const REST_MS = 30; // a held key is one search; every other keystroke is searched at once
+const SEARCHED = 50;
+const MOST_SEARCHED = 200;
 const MOST_PICKED = 500; // what one request may act on
 const ORDERS = ["newest", "oldest", "confidence", "accessed"] as const;
 const FACETS = ["status", "kind", "source", "needs_review", "pinned", "confidence", "module", "file", "tag", "scope", "user"] as const;
@@ -43,7 +44,10 @@ export function Memories({ id }: { id: string | null }) {
   const text = useRested(query.get("q") ?? "", REST_MS);
   const filter = useMemo(() => asked(query), [query.toString()]);
   const [isFiltering, setFiltering] = useState(false);
-  const facets = useLoad((signal) => call("count_facets", { query: { ...filter, limit: 12 }, signal }), [filter]);
+  const facets = useLoad(async (signal) => {
+    await rowsFirst();
+    return call("count_facets", { query: { ...filter, limit: 12 }, signal });
+  }, [filter]);
   const close = () => go(withQuery({}, "/memories"));
   return (
     <div class={id ? "browser with-card" : "browser"}>
@@ -131,15 +135,29 @@ function facetText(name: Facet, value: string): string {
   return value;
 }
 
+let askedRows: Promise<unknown> = Promise.resolve();
+
+/** Wait for the rows that are being asked for: they are looked at first, and counting would hold them up. */
+async function rowsFirst(): Promise<void> {
+  await new Promise((resolve) => window.setTimeout(resolve)); // the list asks in the same turn
+  await askedRows;
+}
+
+/** Note a request for rows; how it ends is told where it was made. */
+function leading<T>(request: Promise<T>): Promise<T> {
+  askedRows = request.then(() => undefined, () => undefined);
+  return request;
+}
+
 // --- the list --------------------------------------------------------------------------------------------------------
 
 type Found = { hits: FoundMemory[] | null; pages: Map<number, WholeMemory[]>; total: number; problem: Problem | null; loading: boolean; ms: number };
 const NOTHING: Found = { hits: null, pages: new Map(), total: 0, problem: null, loading: true, ms: 0 };
 
 /** The memories of a filter: pages as they come into sight, or the hits of a search. */
-function useRows(text: string, filter: Query): Found & { want: (first: number, last: number) => void; reload: () => void } {
+function useRows(text: string, filter: Query, searched: number): Found & { want: (first: number, last: number) => void; reload: () => void } {
   const order = place.value.query.get("order") ?? "newest";
-  const key = JSON.stringify([text, filter, order, store.value]);
+  const key = JSON.stringify([text, filter, order, store.value, searched]);
   const [found, setFound] = useState<Found>(NOTHING);
   const [again, setAgain] = useState(0);
   const control = useRef(new AbortController());
@@ -152,7 +170,7 @@ function useRows(text: string, filter: Query): Found & { want: (first: number, l
     const signal = control.current.signal;
     try {
       const query = { ...filter, order: order as "newest", limit: PAGE, skip: page * PAGE, total: isFirst };
-      const answer = await call("list_memories", { query, signal });
+      const answer = await leading(call("list_memories", { query, signal }));
       setFound((before) => ({
         ...before,
         hits: null,
@@ -171,7 +189,7 @@ function useRows(text: string, filter: Query): Found & { want: (first: number, l
     asking.current = new Set();
     const began = performance.now();
     if (text) {
-      call("search_memories", { query: { ...filter, q: text, limit: SEARCHED }, signal: control.current.signal }).then(
+      leading(call("search_memories", { query: { ...filter, q: text, limit: searched }, signal: control.current.signal })).then(
         (answer) => setFound({ hits: answer.hits, pages: new Map(), total: answer.hits.length, problem: null, loading: false, ms: performance.now() - began }),
         (error: unknown) => {
           if (!isAborted(error)) setFound((before) => ({ ...before, problem: asProblem(error), loading: false }));
@@ -193,7 +211,8 @@ function useRows(text: string, filter: Query): Found & { want: (first: number, l
 }
 
 function Rows({ text, filter, chosen, total, onFilter }: { text: string; filter: Query; chosen: string | null; total: number | null; onFilter: () => void }) {
-  const rows = useRows(text, filter);
+  const [searched, setSearched] = useState(SEARCHED);
+  const rows = useRows(text, filter, searched);
   const [picked, setPicked] = useState<Set<string>>(new Set());
   const [focused, setFocused] = useState(-1);
   const count = rows.hits ? rows.hits.length : rows.total;
@@ -229,7 +248,10 @@ function Rows({ text, filter, chosen, total, onFilter }: { text: string; filter:
       setPicked(new Set(memories.map((one) => one.id)));
     }, { isReading: true });
   };
-  useEffect(() => setPicked(new Set()), [text, JSON.stringify(filter)]);
+  useEffect(() => {
+    setPicked(new Set());
+    setSearched(SEARCHED);
+  }, [text, JSON.stringify(filter)]);
   useKeys(
     [
       { keys: "j", about: "key.next", run: () => step(1) },
@@ -246,6 +268,11 @@ function Rows({ text, filter, chosen, total, onFilter }: { text: string; filter:
         <p class="count" role="status">
           {rows.loading ? t("loading") : rows.hits ? t("memories.found", { n: rows.hits.length }) : t("memories.count", { n: total ?? rows.total })}
         </p>
+        {rows.hits?.length === SEARCHED && (
+          <Button small look="quiet" onClick={() => setSearched(MOST_SEARCHED)}>
+            {t("memories.more")}
+          </Button>
+        )}
         <span class="grow" />
         <span class="narrow-only">
           <Button small icon="filter" onClick={onFilter}>

@@ -9,8 +9,9 @@ import { Meter } from "../parts/chart";
 import { ToldList } from "../parts/told";
 import { session, tell } from "../state";
 import { bytes, date, named, number, t } from "../words";
+import { Data } from "./data";
 
-const SECTIONS = ["trust", "hosts", "jobs", "models", "stores", "backups", "values"] as const;
+const SECTIONS = ["trust", "hosts", "jobs", "models", "stores", "backups", "data", "values"] as const;
 type Section = (typeof SECTIONS)[number];
 
 export function Settings({ section }: { section: string | null }) {
@@ -48,6 +49,7 @@ export function Settings({ section }: { section: string | null }) {
         {chosen === "models" && <Models />}
         {chosen === "stores" && <Stores />}
         {chosen === "backups" && <Backups />}
+        {chosen === "data" && <Data />}
         {chosen === "values" && <Values />}
       </div>
     </div>
