@@ -622,6 +622,8 @@ export const en = {
   "action.index": "Indexed",
   "action.snapshot": "Snapshot",
   "action.import": "Imported",
+  "action.comment": "Comment added",
+  "action.team": "Team changed",
   "door.cli-terminal": "terminal",
   "door.python": "Python",
   "door.panel": "panel",

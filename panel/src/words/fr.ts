@@ -624,6 +624,8 @@ export const fr: Record<Key, string> = {
   "action.index": "Indexé",
   "action.snapshot": "Instantané",
   "action.import": "Importé",
+  "action.comment": "Commentaire ajouté",
+  "action.team": "Équipe modifiée",
   "door.cli-terminal": "terminal",
   "door.python": "Python",
   "door.panel": "panneau",
