@@ -26,7 +26,7 @@ from recollect.store.jobs import Job
 from recollect.store.open import open_store
 from recollect.store.rebuild import RepairReport, rebuild
 from recollect.store.sqlite.backup import Backup, list_backups, make_backup
-from recollect.store.sqlite.engine import sqlite_version
+from recollect.store.sqlite.connection import sqlite_version
 from recollect.store.sqlite.repair import salvage
 from recollect.store.sqlite.swap import QUARANTINE, STAMP, STRANGE
 from recollect.tend.policy import SCHEDULE, USUAL, next_run

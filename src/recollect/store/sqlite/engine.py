@@ -15,28 +15,37 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from recollect.core.errors import (
     MemoryClosed,
-    NotAStore,
-    StoreAltered,
     StoreBusy,
     StoreDamaged,
-    StoreError,
     StoreFull,
     StoreLost,
     StoreMissing,
     StoreReadOnly,
     UnsafeFile,
-    UnsafeSqlite,
 )
-from recollect.core.text import index_body, index_names
 from recollect.store.indexes import EngineIndexes, LazyIndexes
-from recollect.store.migrations.latest import APPLICATION_ID, LATEST
+from recollect.store.migrations.latest import APPLICATION_ID
 from recollect.store.port import Column, Row, Value
+from recollect.store.sqlite.connection import (
+    BUSY_MS,
+    Connection,
+    close_ghost,
+    log_files,
+    open_connection,
+    prepare,
+    require_safe_sqlite,
+    require_same_store,
+    require_whole,
+    sqlite_version,
+    translate,
+    unmoved_pages,
+)
 from recollect.store.sqlite.dialect import SqliteDialect
 from recollect.store.sqlite.lock import FairLock, Reserve
 from recollect.store.sqlite.own_log import claim_log, strange_files
@@ -50,29 +59,19 @@ from recollect.store.sqlite.place import (
     require_plain,
     resolved,
 )
-from recollect.store.sqlite.recognise import FoundSchema, harden
 from recollect.store.sqlite.swap import finish, is_unfinished, set_log_aside, set_strange_aside
 from recollect.store.terms import cut_with
 
 TIMEOUT = 30.0  # seconds a writer queues before it reports the store as busy
-_WAL_KEPT = 16 * 2**20  # bytes the log file may keep after a checkpoint
-_BUSY_MS = 10_000  # for SQLite's own short locks: recovery and checkpoints
 _CHECKPOINT_MS = 250  # for emptying the log: a reader in the way is left in peace
-_SAFE = (3, 51, 3)  # first release without the WAL-reset bug
-_BACKPORTS = {(3, 50): 7, (3, 44): 6}
 _FORK_TIMEOUT = 5.0  # seconds a fork waits for readers to finish
 _READERS_KEPT = 8  # idle reading connections
 _BLOCK = 2**20  # bytes of the file that are searched at once
 _TRIES = 20  # how often a file may be replaced between looking and opening
-_MOMENT = 0.02  # seconds
 _LOOK = 0.5  # seconds between two looks for what others changed
-_CUT = "Run `recollect repair`: it keeps the file and salvages what is left. `recollect restore` puts a backup back."
 _STRANGE = "It came from outside, perhaps with a pull. Any command that writes moves it to quarantine/; or remove it."
-_ABOUT = ("application_id", "user_version")
-_PROJECT = "select value from meta where project = '' and name = 'project'"
 _TABLES = "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name"
 _COLUMNS = "select name, lower(type), pk from pragma_table_info(:of) order by cid"
-_HEADER = 100  # bytes before the first page of a database; its size in pages stands at 28
 
 if TYPE_CHECKING:
     from recollect.store.port import Engine
@@ -97,19 +96,6 @@ _DROP_FIGURES = "delete from sqlite_stat1 where tbl = :table and idx = :index"
 _ADD_FIGURES = "insert into sqlite_stat1 (tbl, idx, stat) values (:table, :index, :figures)"
 
 
-def sqlite_version() -> str:
-    """The SQLite that is bundled with the driver."""
-    return apsw.sqlite_lib_version()
-
-
-def require_safe_sqlite(version: str) -> None:
-    """Refuse a SQLite that can corrupt a log which two connections write."""
-    release = tuple(int(part) for part in version.split("."))
-    backport = _BACKPORTS.get((release[0], release[1]))
-    if release < _SAFE and (backport is None or release[2] < backport):
-        raise UnsafeSqlite(version)
-
-
 _open_engines: weakref.WeakSet[SqliteEngine] = weakref.WeakSet()
 
 
@@ -125,13 +111,6 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
-
-
-class _Connection(apsw.Connection):
-    """A connection that knows which files it has open."""
-
-    file: Identity | None = None
-    log: tuple[Identity | None, Identity | None] | None = None  # the log and its index, once it has written
 
 
 class SqliteEngine(LazyIndexes):
@@ -153,17 +132,17 @@ class SqliteEngine(LazyIndexes):
         self._path = path
         self._read_only = read_only
         self._timeout = timeout
-        self._busy_ms = min(_BUSY_MS, int(timeout * 1000))
+        self._busy_ms = min(BUSY_MS, int(timeout * 1000))
         self._vfs = vfs
         self._recognises = recognises and path is not None
         self._closed = False
         self._local = threading.local()
         self._turn = threading.Lock()  # one writing thread at a time
         self._pool_guard = threading.Condition(threading.Lock())
-        self._readers: list[_Connection] = []
+        self._readers: list[Connection] = []
         self._lent = 0  # readers in use
         self._is_forking = False
-        self._writer: _Connection | None = None
+        self._writer: Connection | None = None
         self._durable: bool | None = None  # how the writer syncs just now
         self._name = "" if path is None else str(path)
         self._may_create = path is not None and look(path) is None
@@ -447,7 +426,7 @@ class SqliteEngine(LazyIndexes):
                 connections = [*self._readers, *([self._writer] if self._writer else [])]
                 self._readers, self._writer = [], None
             for connection in connections:
-                _close_ghost(connection) if connection.file != self._file else connection.close()
+                close_ghost(connection) if connection.file != self._file else connection.close()
             if self._lock:
                 self._lock.close()
         finally:
@@ -457,11 +436,11 @@ class SqliteEngine(LazyIndexes):
     # --- inside ---------------------------------------------------------------------------------------------------
 
     @property
-    def _writing(self) -> _Connection | None:
+    def _writing(self) -> Connection | None:
         return getattr(self._local, "writing", None)
 
     @property
-    def _current(self) -> _Connection | None:
+    def _current(self) -> Connection | None:
         return self._writing or getattr(self._local, "reading", None)
 
     @contextmanager
@@ -481,7 +460,7 @@ class SqliteEngine(LazyIndexes):
         finally:
             self._turn.release()
 
-    def _begin(self, durable: bool) -> _Connection:
+    def _begin(self, durable: bool) -> Connection:
         self._keep_up()
         connection = self._connection_for_writing()
         if durable != self._durable:
@@ -491,17 +470,17 @@ class SqliteEngine(LazyIndexes):
         if connection.log is None and self._path is not None:
             if not claim_log(self._name):
                 self._writer = None
-                _close_ghost(connection)
+                close_ghost(connection)
                 raise StoreLost(self.location, "was given another log (-wal)", hint="Try again.")
-            connection.log = self._log_files()
+            connection.log = log_files(self._name)
             self._log = connection.log[0]
         return connection
 
-    def _connection_for_writing(self) -> _Connection:
+    def _connection_for_writing(self) -> Connection:
         if self._closed:
             raise MemoryClosed(self.location)
         if self._writer is not None and self._writer.file != self._file:
-            _close_ghost(self._writer)
+            close_ghost(self._writer)
             self._writer = None
         if self._writer is None:
             if self._path is not None and self._lock is not None:
@@ -513,7 +492,7 @@ class SqliteEngine(LazyIndexes):
                 self._reserve.refill()
         return self._writer
 
-    def _borrow(self) -> _Connection:
+    def _borrow(self) -> Connection:
         if self._closed:
             raise MemoryClosed(self.location)
         if self._path is None:  # in memory there is one connection, so readers wait for the writer
@@ -531,7 +510,7 @@ class SqliteEngine(LazyIndexes):
             self._returned()
             raise
 
-    def _connect_for_reading(self) -> _Connection:
+    def _connect_for_reading(self) -> Connection:
         with self._translated():
             self._finish_swap()
             connection = self._connect(read_only=True)
@@ -539,13 +518,13 @@ class SqliteEngine(LazyIndexes):
                 connection.execute(
                     "select 1 from sqlite_schema limit 1"
                 ).fetchall()  # a full disk shows here, not later
-                self._log = self._log or self._log_files()[0]
+                self._log = self._log or log_files(self._name)[0]
             except BaseException:
                 connection.close(True)
                 raise
             return connection
 
-    def _give_back(self, connection: _Connection) -> None:
+    def _give_back(self, connection: Connection) -> None:
         if self._path is None:
             self._turn.release()
             return
@@ -554,7 +533,7 @@ class SqliteEngine(LazyIndexes):
             if kept:
                 self._readers.append(connection)
         if not kept:
-            _close_ghost(connection) if connection.file != self._file else connection.close()
+            close_ghost(connection) if connection.file != self._file else connection.close()
         self._returned()
 
     def _returned(self) -> None:
@@ -562,55 +541,19 @@ class SqliteEngine(LazyIndexes):
             self._lent -= 1
             self._pool_guard.notify_all()
 
-    def _connect(self, *, read_only: bool) -> _Connection:
+    def _connect(self, *, read_only: bool) -> Connection:
         connection = self._open(read_only=read_only)
         try:
-            self._set_up(connection, read_only=read_only)
+            prepare(connection, self.location, read_only=read_only, busy_ms=self._busy_ms, recognises=self._recognises)
         except BaseException:  # whoever keeps the error would keep the file open with it
             connection.close(True)
             raise
         return connection
 
-    def _set_up(self, connection: _Connection, *, read_only: bool) -> None:
-        connection.set_busy_timeout(self._busy_ms)
-        harden(connection)
-        if self._recognises:
-            self._recognise(connection)
-        if not read_only:  # before any other statement: one that keeps a page would hold up a change of the mode
-            connection.execute("pragma journal_mode = wal").fetchall()
-        for statement in (
-            "pragma cell_size_check = on",
-            "pragma mmap_size = 0",
-            "pragma temp_store = memory",
-            "pragma cache_size = -16384",
-            "create virtual table temp.keyword_terms using fts5vocab(main, keywords, row)",
-        ):
-            connection.execute(statement)
-        if read_only:
-            connection.execute("pragma query_only = on")
-        if not read_only:
-            connection.execute("pragma secure_delete = on")
-            connection.execute(f"pragma journal_size_limit = {_WAL_KEPT}")
-        _add_functions(connection)
-
-    def _recognise(self, connection: apsw.Connection) -> None:
-        """Refuse another program's database, and a store into which somebody put what we never make."""
-        found = FoundSchema(connection)
-        if found.is_empty:
-            return
-        if not found.is_ours:
-            raise NotAStore(self.location, "another program's database")
-        if odd := found.odd_settings():
-            raise StoreAltered(self.location, odd)
-        if not found.is_of_this_release:
-            from recollect.store.sqlite.known_schema import require_known  # runs every migration once, in memory
-
-            require_known(found, self.location)
-
-    def _open(self, *, read_only: bool) -> _Connection:
+    def _open(self, *, read_only: bool) -> Connection:
         """A connection to the file the name stands for. Between looking and opening it may have become another."""
         if self._path is None:
-            return _Connection(":memory:")
+            return Connection(":memory:")
         for _ in range(_TRIES):
             before = look_safely(self._path)
             for suffix in ("-wal", "-shm"):
@@ -620,7 +563,7 @@ class SqliteEngine(LazyIndexes):
                     raise StoreMissing(self.location)
                 os.close(open_safely(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
                 continue
-            connection = self._open_file(resolved(self._path), read_only=read_only)
+            connection = open_connection(resolved(self._path), vfs=self._vfs, read_only=read_only)
             after = look(self._path)
             if after is not None and file_identity(after) == file_identity(before):
                 break
@@ -635,17 +578,6 @@ class SqliteEngine(LazyIndexes):
             connection.close()
             raise StoreLost(self.location, "was replaced", hint="Try again.")
         return connection
-
-    def _open_file(self, path: str, *, read_only: bool) -> _Connection:
-        flags = apsw.SQLITE_OPEN_NOFOLLOW
-        if not read_only or (os.access(os.path.dirname(path), os.W_OK) and os.access(path, os.W_OK)):
-            return _Connection(path, flags=flags | apsw.SQLITE_OPEN_READWRITE, vfs=self._vfs)
-        # A directory we may not write to has no log to share: read the file as the unchanging thing it is.
-        flags |= apsw.SQLITE_OPEN_READONLY
-        if look(f"{path}-wal") is not None:
-            return _Connection(path, flags=flags, vfs=self._vfs)
-        uri = f"{Path(path).as_uri()}?immutable=1"
-        return _Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI, vfs=self._vfs)
 
     # --- files that change under us -------------------------------------------------------------------------------
 
@@ -662,10 +594,10 @@ class SqliteEngine(LazyIndexes):
             self._follow(self._writer or (self._readers[-1] if self._readers else None))
             return
         if found.st_size < self._size:
-            self._require_whole()
+            require_whole(self._name, vfs=self._vfs)
         writer = self._writer
         is_ours = writer is not None and writer.file == self._file  # or a reader has followed, and it is left next
-        if writer is not None and is_ours and writer.log is not None and writer.log != self._log_files():
+        if writer is not None and is_ours and writer.log is not None and writer.log != log_files(self._name):
             self._leave_lost_log(writer, found)
         self._size, self._changed_at = found.st_size, found.st_mtime_ns
 
@@ -679,10 +611,10 @@ class SqliteEngine(LazyIndexes):
             with self._taking_turn():
                 self._keep_up()
         elif found.st_size < self._size:
-            self._require_whole()
+            require_whole(self._name, vfs=self._vfs)
             self._size = found.st_size
 
-    def _require_kept(self, connection: _Connection) -> None:
+    def _require_kept(self, connection: Connection) -> None:
         """What was just committed stands in the file the name stands for; otherwise nobody is told that it does."""
         if self._path is None:
             return
@@ -690,15 +622,10 @@ class SqliteEngine(LazyIndexes):
         if found is None or file_identity(found) != connection.file or found.st_nlink != 1:
             raise StoreLost(self.location, "was removed, replaced or linked", hint="Try again.")
         if found.st_size < self._size:
-            self._require_whole()
+            require_whole(self._name, vfs=self._vfs)
         self._size, self._changed_at = found.st_size, found.st_mtime_ns
-        if connection.log != self._log_files():
+        if connection.log != log_files(self._name):
             raise StoreLost(self.location, "lost its log (-wal)", hint="Try again.")
-
-    def _log_files(self) -> tuple[Identity | None, Identity | None]:
-        """The log and its index, as the names stand for now."""
-        log, index = look(f"{self._name}-wal"), look(f"{self._name}-shm")
-        return (None if log is None else file_identity(log)), (None if index is None else file_identity(index))
 
     def _finish_swap(self) -> None:
         """Finish what somebody who put a new file here did not live to finish, or wait for them to do it. A stranger's
@@ -715,25 +642,7 @@ class SqliteEngine(LazyIndexes):
                 finish(self._path, self._lock)
                 set_strange_aside(self._path)
 
-    def _require_whole(self) -> None:
-        """A file that became shorter has as many pages as its header says, or it was cut. While somebody empties the
-        log, its header may be ahead of its pages for a moment."""
-        fault = ""
-        for _ in range(_TRIES):
-            connection = self._open_file(resolved(Path(self._name)), read_only=True)
-            try:
-                header = connection.read("main", 0, 0, _HEADER)[1]
-            finally:
-                _close_ghost(connection)
-            pages = int.from_bytes(header[28:32])
-            page = int.from_bytes(header[16:18])
-            fault = "was cut short" if pages else "was emptied"
-            if pages and os.lstat(self._name).st_size >= pages * (65_536 if page == 1 else page):
-                return
-            sleep(_MOMENT)
-        raise StoreLost(self.location, fault, hint=_CUT)
-
-    def _follow(self, old: _Connection | None) -> None:
+    def _follow(self, old: Connection | None) -> None:
         """Leave the file that is open for the one that stands in its place, if that is this store."""
         if self._path is None:
             return
@@ -746,25 +655,12 @@ class SqliteEngine(LazyIndexes):
         log = look(f"{self._name}-wal")
         if not self._read_only and log is not None and log.st_size and file_identity(log) == self._log:
             set_log_aside(self._path)  # that of the old file: SQLite would mix the two
-        connection = self._open_file(resolved(self._path), read_only=True)
+        connection = open_connection(resolved(self._path), vfs=self._vfs, read_only=True)
         try:
-            self._require_same_store(connection, old)
+            require_same_store(connection, old, self.location)
         finally:
             connection.close()
         self._leave(found)
-
-    def _require_same_store(self, other: _Connection, old: _Connection | None) -> None:
-        try:
-            owner, schema = (other.execute(f"pragma {name}").fetchall()[0][0] for name in _ABOUT)
-            project = other.execute(_PROJECT).fetchall() if owner == APPLICATION_ID else []
-        except apsw.Error:
-            owner, schema, project = 0, 0, []
-        if owner != APPLICATION_ID:
-            raise StoreLost(self.location, "was replaced by something that is no store")
-        if schema != LATEST:
-            raise StoreLost(self.location, "was replaced by a store of another release", hint="Open it again.")
-        if old is not None and old.execute(_PROJECT).fetchall() != project:
-            raise StoreLost(self.location, "was replaced by the store of another project", hint="Open it again.")
 
     def _leave(self, found: os.stat_result) -> None:
         """Use the file that was found from now on. Readers in use are closed when they come back, the writer when it
@@ -775,17 +671,17 @@ class SqliteEngine(LazyIndexes):
             self._log = None
             self._file, self._size, self._changed_at = file_identity(found), found.st_size, found.st_mtime_ns
         for connection in idle:
-            _close_ghost(connection)
+            close_ghost(connection)
 
-    def _leave_lost_log(self, writer: _Connection, found: os.stat_result) -> None:
+    def _leave_lost_log(self, writer: Connection, found: os.stat_result) -> None:
         """The log or its index was removed under us. What only the log held is moved into the file while nobody else
         can have changed it; otherwise it is said that it is lost."""
-        log = self._log_files()[0]
+        log = log_files(self._name)[0]
         unmoved = 0
         if writer.log is not None and log != writer.log[0]:
-            unmoved = _unmoved(writer, "noop")
+            unmoved = unmoved_pages(writer, "noop")
             if unmoved and log is None and found.st_mtime_ns == self._changed_at:
-                unmoved = _unmoved(writer, "truncate")
+                unmoved = unmoved_pages(writer, "truncate")
         writer.file = None  # a ghost: nobody writes with it any more
         self._leave(os.lstat(self._name))
         if unmoved:
@@ -826,64 +722,3 @@ class SqliteEngine(LazyIndexes):
             raise translate(error, self.location, waited=self._busy_ms / 1000) from error
         except UnicodeDecodeError as error:
             raise StoreDamaged(self.location, f"a text in it is not UTF-8 ({error})") from error
-
-
-def translate(error: apsw.Error, location: str, *, waited: float = _BUSY_MS / 1000) -> StoreError:
-    """The most specific of our errors for one of the driver's."""
-    match error:
-        case apsw.FullError():
-            return StoreFull(location)
-        case apsw.BusyError() | apsw.LockedError():
-            return StoreBusy(location, waited=waited)
-        case apsw.NotADBError():
-            return NotAStore(location, "not a database")
-        case apsw.CorruptError():
-            return StoreDamaged(location, str(error))
-        case apsw.TooBigError():
-            return StoreDamaged(location, "a value in it is larger than any that is written")
-        case apsw.InterruptError():
-            return StoreDamaged(location, "reading its list of tables takes too long")
-        case apsw.CantOpenError() if _disk_is_full(location):
-            return StoreFull(location)
-        case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
-            return StoreReadOnly(location)
-        case apsw.ConstraintError():
-            return StoreError(
-                f"{location} did not take that: {error}.",
-                hint="Run `recollect check`; if all is sound, this is a mistake in Recollect: please report it.",
-            )
-        case apsw.IOError() if _disk_is_full(location):
-            return StoreFull(location)
-        case apsw.IOError():
-            return StoreError(f"Reading or writing {location} failed: {error}.", hint="Check the disk.")
-        case _:
-            return StoreError(f"{location}: {error}", hint="This is a defect in Recollect; please report it.")
-
-
-def _disk_is_full(location: str) -> bool:
-    """Some file systems report a full disk or quota as a plain I/O error; one without room for a new file, as a file
-    that cannot be opened."""
-    try:
-        room = os.statvfs(os.path.dirname(location) or ".")
-    except (OSError, AttributeError):
-        return False
-    return room.f_bavail * room.f_frsize < 2**20 or (room.f_files > 0 and room.f_favail == 0)
-
-
-def _unmoved(connection: apsw.Connection, mode: str) -> int:
-    """How many pages of the log are not in the file, after a checkpoint of that mode."""
-    _, held, moved = map(int, connection.execute(f"pragma main.wal_checkpoint({mode})").fetchall()[0])  # type: ignore[arg-type]
-    return held - moved
-
-
-def _close_ghost(connection: _Connection) -> None:
-    """Close a connection to a file that has lost its name, without touching what has the name now."""
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    connection.close()
-
-
-def _add_functions(connection: apsw.Connection) -> None:
-    """The analyzer as SQL functions, so that SQLite itself can rebuild and verify the keyword index from the rows."""
-    analyzer: tuple[tuple[str, Any], ...] = (("index_body", index_body), ("index_names", index_names))
-    for name, function in analyzer:
-        connection.create_scalar_function(name, function, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
