@@ -33,6 +33,7 @@ class Settings:
     semantic_recall: str = "on"  # on or off; off: the provider `semantic` loads no model
     names: str = "auto"  # who finds names at night: auto (spaCy when it is here), rules, spacy, llm, spacy+llm
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
+    replica_dsn: str = ""  # a copy of a store on PostgreSQL that answers reads while it keeps up; empty: none
     methodology: str = "native"  # how phases and work units are named
     documents: Mapping[str, Any] = field(default_factory=dict)  # a table: preset, roots, ignore, rules, specs, detector
 

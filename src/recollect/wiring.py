@@ -103,6 +103,7 @@ def open(
         project=project,
         name=lambda: _name_project(file),
         timeout=chosen.busy_timeout,
+        replica=chosen.replica_dsn,
     )
     beside, trouble = _personal(kinds, read_only=read_only) if personal and file != user_store_path() else (None, ())
     origin = _settle_origin(store, file, before)

@@ -14,7 +14,7 @@ from recollect.store.port import Engine
 from recollect.store.sight import READ_WHOLE, SEEN_ROWS, rewrite, sight_of
 from team_worlds import PROJECT, World, counting, leaks, make_world, people
 
-STORES, POPULATIONS = 25, 8  # worlds: as many as their product; benchmarks/team_worlds.py has 10,000
+STORES, POPULATIONS = 25, 8  # worlds: as many as their product; benchmarks/members_sight.py has 10,000
 
 
 def test_no_way_of_asking_tells_a_member_of_what_is_not_theirs() -> None:

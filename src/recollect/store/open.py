@@ -26,18 +26,20 @@ def open_store(
     name: Callable[[], str] = lambda: "default",
     timeout: float = TIMEOUT,
     vfs: str | None = None,
+    replica: str = "",
 ) -> Store:
     """Open the store in `place` (a file; the address of a database; none: in memory), migrating it when it is older
     than this release.
 
     A newer store opens for reading only when that was asked for; anything that is not a Recollect store is refused.
+    `replica` is the address of a copy of that database which may answer reads.
     `name` is asked for the project's name when a store is made, or was half made by someone who died.
     """
     engine: Engine
     if isinstance(place, str):
         from recollect.store.postgres.engine import PostgresEngine  # with its driver: not for those who have a file
 
-        engine = PostgresEngine(place, read_only=read_only, timeout=timeout)
+        engine = PostgresEngine(place, read_only=read_only, timeout=timeout, replica=replica)
     else:
         _prepare_file(place, create=create, read_only=read_only)
         engine = SqliteEngine(place, read_only=read_only, timeout=timeout, vfs=vfs)

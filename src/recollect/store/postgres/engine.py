@@ -11,7 +11,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,10 +23,11 @@ from psycopg.sql import Composed
 from psycopg.types.numeric import NumericBinaryLoader
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from recollect.core.errors import FileOnly, MemoryClosed, StoreBusy, StoreReadOnly
+from recollect.core.errors import FileOnly, MemoryClosed, StoreBusy, StoreError, StoreReadOnly, StoreUnreachable
 from recollect.store.indexes import EngineIndexes, LazyIndexes
 from recollect.store.port import Column, Params, Row, Value
 from recollect.store.postgres.dialect import PostgresDialect, bind_row, defines, definitions, viewer_wall
+from recollect.store.postgres.replica import ReplicaReads
 from recollect.store.postgres.server import (
     EVERYONE,
     VIEWER,
@@ -72,6 +73,8 @@ _COLUMNS = """
        and c.relname not in ('about', 'tenants', 'keywords', 'keyword_counts') and a.attname <> 'tenant'
      order by c.relname, a.attnum
 """
+_END_OF_LOG = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
+_REPLICA_TIMEOUT = 5.0  # seconds; the primary can answer too
 _ENDED = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.IdleSessionTimeout)
 _IDLE = TransactionStatus.IDLE
 
@@ -94,8 +97,18 @@ class PostgresEngine(LazyIndexes):
         "postgres.keywords:PostgresKeywords", "postgres.vectors:PostgresVectors", "postgres.vectors:create"
     )
 
-    def __init__(self, dsn: str, *, read_only: bool = False, timeout: float = TIMEOUT) -> None:
-        self._address = parse_address(dsn)
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        read_only: bool = False,
+        timeout: float = TIMEOUT,
+        replica: str = "",
+        tenant: str | None = None,
+    ) -> None:
+        """`replica` is the address of a copy that answers reads; `tenant` wins over the one in the address."""
+        address = parse_address(dsn)
+        self._address = address if tenant is None else address.of_tenant(tenant)
         self._read_only = read_only
         self._timeout = timeout
         self._closed = False
@@ -107,6 +120,14 @@ class PostgresEngine(LazyIndexes):
         self._hearing = threading.Lock()
         self._ear: Connection | None = None  # hears of changes, once somebody waits for them
         self._looked_as: WeakKeyDictionary[Connection, tuple[str, ...]] = WeakKeyDictionary()
+        self._written = -1  # where the server's log ended after our last write
+        self._replica: ReplicaReads | None = None
+        if replica:
+            parse_address(replica)  # a mistake in it is told at once
+            self._replica = ReplicaReads(
+                lambda: PostgresEngine(replica, read_only=True, timeout=_REPLICA_TIMEOUT, tenant=self.tenant),
+                self._end_of_log,
+            )
         self._server = self._look()
 
     # --- identity -------------------------------------------------------------------------------------------------
@@ -153,7 +174,8 @@ class PostgresEngine(LazyIndexes):
         server = self._server
         release = f"PostgreSQL {server.version // 10_000}.{server.version % 10_000}"
         role = server.role or f"{server.login}, the owner of the tables"
-        return f"{release}, pgvector {server.vector or 'missing'}, as {role}"
+        replica = "" if self._replica is None else f"; {self._replica.describe()}"
+        return f"{release}, pgvector {server.vector or 'missing'}, as {role}{replica}"
 
     # --- transactions ---------------------------------------------------------------------------------------------
 
@@ -278,9 +300,14 @@ class PostgresEngine(LazyIndexes):
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        if self._current is not None:
+        if self._current is not None or self._on_replica is not None:
             yield
             return
+        if (replica := self._replica_for_reading()) is not None:
+            with ExitStack() as stack:
+                if self._begin_on(replica, stack):
+                    yield
+                    return
         with self._translated():
             connection, _ = self._start(lambda fresh: fresh.execute("begin isolation level repeatable read read only"))
             self._local.reading = connection
@@ -317,8 +344,16 @@ class PostgresEngine(LazyIndexes):
             return found
 
     def rows(self, sql: str, params: Mapping[str, Value] | None = None) -> list[Row]:
+        if (replica := self._on_replica) is not None:
+            return replica.rows(sql, params)
         statement, bound = _render(sql), _bind(params) if params else None
         current = self._current
+        if current is None and (replica := self._replica_for_reading()) is not None:
+            try:
+                with replica.viewing(self._sight):
+                    return replica.rows(sql, params)
+            except StoreError as error:
+                self._avoid_replica(error)
         if current is not None:
             return current.execute(statement, bound, binary=True).fetchall()
         with self._translated():
@@ -395,6 +430,8 @@ class PostgresEngine(LazyIndexes):
                 pool[1].close()
             if self._ear is not None:
                 self._ear.close()
+            if self._replica is not None:
+                self._replica.close()
         finally:
             if waits:
                 self._turn.release()
@@ -443,6 +480,39 @@ class PostgresEngine(LazyIndexes):
                 self._pooled().check()  # the others that were idle will have died with it
         raise AssertionError("the last try returns or raises")
 
+    # --- the replica ------------------------------------------------------------------------------------------------
+
+    @property
+    def _on_replica(self) -> PostgresEngine | None:
+        """The replica, while this thread reads several things of one state of it."""
+        return None if self._writing is not None else getattr(self._local, "on_replica", None)
+
+    def _replica_for_reading(self) -> PostgresEngine | None:
+        return None if self._replica is None else self._replica.engine_for(self._written)
+
+    def _begin_on(self, replica: PostgresEngine, stack: ExitStack) -> bool:
+        """Read on the replica until the stack ends; False when it does not answer."""
+        try:
+            stack.enter_context(replica.viewing(self._sight))
+            stack.enter_context(replica.read())
+        except StoreError as error:
+            self._avoid_replica(error)
+            return False
+        self._local.on_replica = replica
+        stack.callback(setattr, self._local, "on_replica", None)
+        return True
+
+    def _avoid_replica(self, error: StoreError) -> None:
+        if self._replica is not None:
+            self._replica.avoid(str(error))
+
+    def _end_of_log(self) -> int:
+        """Where the primary's log ends."""
+        with self._translated():
+            connection, row = self._start(lambda fresh: fresh.execute(_END_OF_LOG).fetchone())
+            self._give_back(connection)
+            return -1 if row is None else int(row[0])
+
     @property
     def _sight(self) -> Params | None:
         found: Params | None = getattr(self._local, "sight", None)
@@ -473,6 +543,9 @@ class PostgresEngine(LazyIndexes):
         self._local.committing = True
         connection.execute(f"notify {self._channel}; commit" if told else "commit")
         self._local.committing = False
+        if self._replica is not None:
+            row = connection.execute(_END_OF_LOG).fetchone()
+            self._written = self._written if row is None else max(self._written, int(row[0]))
 
     def _pooled(self) -> ConnectionPool[Connection]:
         """The pool of this process: a fork must not speak on its parent's connections."""
@@ -526,6 +599,10 @@ class PostgresEngine(LazyIndexes):
         with self._translated(), psycopg.connect(self._address.conninfo, autocommit=True) as connection:
             return inspect_server(connection, self.location)
 
+    def _has_connections(self) -> bool:
+        pool = self._pool
+        return pool is not None and pool[1].get_stats().get("pool_size", 0) > 0
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """The driver's errors as ours, at the one boundary between them."""
@@ -535,6 +612,9 @@ class PostgresEngine(LazyIndexes):
             committing, self._local.committing = getattr(self._local, "committing", False), False
             if self._closed and not committing:
                 raise MemoryClosed(self.location) from error
+            if isinstance(error, PoolTimeout) and not self._has_connections():
+                why = "no server there takes connections; with several hosts, none that can be written to"
+                raise StoreUnreachable(self.location, why) from error
             raise as_store_error(
                 error,
                 self.location,

@@ -6,7 +6,7 @@ Only here and in the engine is the driver known. It is loaded when the first add
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -57,6 +57,10 @@ class Address:
     tenant: str
     pool: int
     location: str
+
+    def of_tenant(self, tenant: str) -> Address:
+        """The same database for another tenant."""
+        return replace(self, tenant=tenant, location=f"{self.location.rpartition('=')[0]}={tenant}")
 
 
 def parse_address(dsn: str) -> Address:
