@@ -356,6 +356,7 @@ class AsyncRecollect(Twin[Recollect]):
     get = on_thread(Recollect.get)
     list = on_thread(Recollect.list)
     count = on_thread(Recollect.count)
+    trend = on_thread(Recollect.trend)
     why = on_thread(Recollect.why)
     history = on_thread(Recollect.history)
     confidence = on_thread(Recollect.confidence)

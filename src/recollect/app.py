@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from recollect.observer.api import Observer
     from recollect.portable.api import ExportReport, Portability
     from recollect.portable.take_in import ImportReport
+    from recollect.recall.trend import Trend
     from recollect.remember.forget import Forgotten
     from recollect.remember.subject import Subject
     from recollect.remember.undo import Undone
@@ -525,6 +526,13 @@ class Recollect:
     def count(self, filter: Filter | None = None, *, user: str | None = None) -> int:
         """How many memories a filter lets through."""
         return self.reader.count((filter or Filter()).for_user(user))
+
+    def trend(
+        self, text: str = "", *, by: str = "week", days: int = 90, filter: Filter | None = None, user: str | None = None
+    ) -> Trend:
+        """How often something was seen in each day, week or month of the last so many days: the memories that hold all
+        words of `text`, or all that the filter lets through, by when they happened."""
+        return self.reader.trend(text, by=by, days=days, filter=(filter or Filter()).for_user(user))
 
     def why(self, id: str) -> Account:
         """All that is known about how we came to believe something."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from recollect.interfaces.cli import COMMANDS, full_parser, main, parse_arguments
+from recollect.testing.fakes import WordEmbedder
 
 
 class Shell:
@@ -176,6 +177,21 @@ def test_doctor_tries_a_real_write(sh: Shell) -> None:
     health = sh.json("doctor")
     assert health["ok"] is True
     assert health["facts"]["round trip"] == "ok"
+
+
+def test_doctor_tells_when_vectors_come_from_another_model_and_how_to_make_new_ones(
+    sh: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = [WordEmbedder("old", 64)]
+    monkeypatch.setattr("recollect.wiring._embedder", lambda setting, store, clock: (chosen[-1], ()))
+    sh("remember", "The pump runs at night.")
+    sh("tend", "--job", "vectors")
+    assert sh("doctor") == 0
+    for another in (WordEmbedder("new", 64), WordEmbedder("old", 32)):
+        chosen.append(another)
+        assert sh("doctor") == 1
+        assert f"Vectors were made by old (64 dimensions), but {another.model} ({another.dims}) is configured" in sh.out
+        assert "recollect tend --job vectors" in sh.out
 
 
 def test_doctor_tells_what_is_wrong_instead_of_failing(sh: Shell) -> None:

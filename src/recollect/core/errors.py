@@ -981,5 +981,5 @@ class EmbeddingMismatch(StoreError):
     def __init__(self, *, stored: str, configured: str) -> None:
         super().__init__(
             f"Vectors were made by {stored}, but {configured} is configured.",
-            hint="Run `recollect tend`, or put the old model back.",
+            hint="Make new ones with `recollect tend --job vectors`, or set `embedder` to the old model.",
         )

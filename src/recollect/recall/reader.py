@@ -16,7 +16,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from recollect.core.errors import MemoryNotFound, UnknownChoice
+from recollect.core.errors import EmbeddingMismatch, MemoryNotFound, UnknownChoice
 from recollect.core.ids import MemoryId
 from recollect.core.kinds import Kind, Kinds
 from recollect.core.ports import (
@@ -65,6 +65,7 @@ from recollect.store.store import Store
 if TYPE_CHECKING:
     from recollect.core.links import Account, Link
     from recollect.core.log import Entry
+    from recollect.recall.trend import Trend
     from recollect.store.tombstones import Tombstone
 
 
@@ -72,6 +73,8 @@ class DenseScores(Meaning, Protocol):
     """Measures nearness for candidates that another channel found, and looks by vector."""
 
     def scores(self, ids: Sequence[MemoryId], text: str) -> Mapping[str, Mapping[str, float]]: ...
+
+    def check_model(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +296,7 @@ def no_follow_up(ids: Sequence[MemoryId]) -> Sequence[str]:
     return ()
 
 
+_LONGEST_PERIOD = 31  # days by which the first period of a trend may begin before the days asked for
 _KEPT_TIMINGS = 1_000  # recalls whose time is remembered
 
 
@@ -366,6 +370,33 @@ class Reader:
             return float(dense.said(text) @ dense.said(other))
         except LookupError:  # no vectors were made yet
             return None
+
+    def check_models(self) -> Sequence[str]:
+        """What is wrong with the models that recall was given, in words: one that cannot be had, or vectors in the
+        store that another one made. Questions are answered all the same, by words."""
+        context = self.context()
+        found = [note for note in context.notes if note]
+        try:
+            if context.dense is not None:
+                context.dense.check_model()
+        except EmbeddingMismatch as error:
+            found.append(f"{error} Questions are answered by words meanwhile. {error.hint}")
+        return found
+
+    def trend(self, text: str, *, by: str, days: int, filter: Filter) -> Trend:
+        """How often memories of the project that hold all words of a text happened in each of the last periods; without
+        a text, all that a filter lets through."""
+        from recollect.recall.trend import MAX_COUNTED, check_period, count_periods
+
+        period, now, store = check_period(by, days), self._clock(), self._stores.project
+        wanted = self.check(replace(filter, since=now - timedelta(days=days + _LONGEST_PERIOD)))
+        if text.strip():
+            words = read(Query(text)).words or (text,)
+            said = store.memories.sharing(words, limit=MAX_COUNTED, user=wanted.user)
+            found = store.memories.admitted([one.id for one in said], wanted)
+        else:
+            found = list(store.memories.page(wanted, limit=MAX_COUNTED).memories)
+        return count_periods([one.happened_at for one in found], by=period, days=days, now=now)
 
     def similar(self, text: str, *, limit: int) -> tuple[Memory, ...]:
         """Open memories of the project that may say the same as a text, the nearest first.

@@ -22,6 +22,7 @@ COMMANDS = {
     "recall": ("read", "find the right few memories for a question"),
     "brief": ("read", "a packed, cited briefing for an agent"),
     "list": ("read", "memories by filter"),
+    "trend": ("status", "how often something was seen per day, week or month"),
     "projects": ("read", "the projects that are remembered on this machine"),
     "show": ("read", "one memory, whole"),
     "why": ("read", "how we came to believe something"),

@@ -1,4 +1,4 @@
-"""How things stand: status, logs, doctor."""
+"""How things stand: status, logs, doctor, trend."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from recollect.core.conversations import Turn
 from recollect.core.errors import RecollectError
 from recollect.core.text import counted, excerpt
 from recollect.files.project import state_folder, user_store_path
-from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
+from recollect.interfaces.cli.console import FINE, FOUND, Console, filter_arguments, filter_from, open_from
 from recollect.interfaces.payloads.memories import entry_json
 from recollect.interfaces.payloads.people import turn_json
-from recollect.interfaces.payloads.store import status_json
+from recollect.interfaces.payloads.store import status_json, trend_json
+from recollect.recall.trend import PERIODS
 from recollect.tend.maintenance import backups_beside, engine_version, strange_logs_beside
 from recollect.version import __version__
 from recollect.wiring import is_on_server, locate
@@ -199,6 +200,10 @@ def _examine_store(memory: Recollect, facts: dict[str, Any], worries: list[str])
     worries += [one.advice for one in growth if one.advice]
     if store.model is not None:
         facts["vectors"] = f"{store.model}, {store.unembedded:,} memories waiting"
+        if memory.reader.context().dense is None:
+            facts["vectors"] += ", not used: no embedder is configured"
+    if not memory.is_foreign:
+        worries += memory.reader.check_models()
     if memory.maintenance.try_writing():  # 'healthy' must not mean 'nobody tried'
         facts["round trip"] = "ok"
     if store.erasing:
@@ -265,3 +270,27 @@ def _lock_holder(lock: Path) -> int | None:
         if "FLOCK" in parts and parts[5].endswith(wanted) and int(parts[4]) != os.getpid():
             return int(parts[4])
     return None
+
+
+def arguments_trend(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="*", help="words that the memories hold; none: any")
+    parser.add_argument("--by", choices=PERIODS, default="week", help="the period that is counted by (default week)")
+    parser.add_argument("--days", type=int, default=90, metavar="N", help="how far back (default 90)")
+    filter_arguments(parser)
+
+
+_BAR = 40  # characters of the longest bar
+
+
+def run_trend(args: argparse.Namespace, console: Console) -> int:
+    with open_from(args) as memory:
+        trend = memory.trend(" ".join(args.text), by=args.by, days=args.days, filter=filter_from(args))
+    if console.json:
+        console.value(trend_json(trend))
+        return FINE
+    most = max((period.count for period in trend.periods), default=0)
+    for period in trend.periods:
+        bar = "#" * round(_BAR * period.count / most) if most else ""
+        console.line(f"{period.start:%Y-%m-%d}  {period.count:>6,}  {bar}".rstrip())
+    console.line(f"{counted(trend.total, 'time')} in all, {trend.direction}.")
+    return FINE

@@ -10,6 +10,7 @@ from recollect.interfaces.payloads.people import _seen_figures, turn_json
 
 if TYPE_CHECKING:
     from recollect.app import Recollect
+    from recollect.recall.trend import Trend
     from recollect.remember.subject import Subject
     from recollect.tend.erasure_report import ErasureReport
     from recollect.tend.growth import Growth
@@ -56,6 +57,12 @@ def facets_json(found: Facets) -> Json:
             name: [{"value": value, "count": count} for value, count in values] for name, values in found.counts.items()
         },
     }
+
+
+def trend_json(trend: Trend) -> Json:
+    """How often something was seen per period."""
+    periods = [{"start": iso_time(period.start), "count": period.count} for period in trend.periods]
+    return {"by": trend.by, "total": trend.total, "direction": trend.direction, "periods": periods}
 
 
 def activity_json(activity: Activity) -> Json:

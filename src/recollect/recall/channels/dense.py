@@ -58,6 +58,11 @@ class DenseChannel:
         above = self._above(space, asked)
         return {id: above(views) for id, views in self._store.vectors.exact(space, ids, asked).items()}
 
+    def check_model(self) -> None:
+        """An error when the store's vectors come from another model than the configured one."""
+        if self._store.vectors.active() is not None:
+            self._space()
+
     def asked(self, text: str) -> Any:
         return self._embedder.embed_query(text)
 
@@ -85,7 +90,10 @@ class DenseChannel:
         if active is None:
             raise LookupError("no vectors yet; `recollect tend` makes them")
         if (active.model, active.dims) != (self._embedder.model, self._embedder.dims):
-            raise EmbeddingMismatch(stored=active.model, configured=self._embedder.model)
+            raise EmbeddingMismatch(
+                stored=f"{active.model} ({active.dims} dimensions)",
+                configured=f"{self._embedder.model} ({self._embedder.dims})",
+            )
         return active
 
     def _background(self, space: Space) -> Any:
