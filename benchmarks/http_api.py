@@ -136,6 +136,11 @@ def measure_one(server: Server, token: str, store: Path, n: int) -> None:
                 lambda: memory.list(everyone, limit=50, order="confidence"),
             ),
             (
+                "list 50, last used first",
+                lambda: ask("/v1/memories?limit=50&order=accessed"),
+                lambda: memory.list(everyone, limit=50, order="accessed"),
+            ),
+            (
                 "list 50, skip 50,000",
                 lambda: ask("/v1/memories?limit=50&skip=50000"),
                 lambda: memory.list(everyone, limit=50, skip=50_000),

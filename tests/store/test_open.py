@@ -23,6 +23,7 @@ from recollect.core.errors import (
     StoreBusy,
     StoreDamaged,
     StoreError,
+    StoreLost,
     StoreMissing,
     StoreReadOnly,
     UnknownChoice,
@@ -31,6 +32,7 @@ from recollect.core.errors import (
 from recollect.store.migrate import every_step
 from recollect.store.migrations.latest import LATEST
 from recollect.store.sqlite.connection import require_safe_sqlite
+from recollect.store.sqlite.connection import require_whole
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.place import make_folder
 
@@ -293,3 +295,13 @@ def test_who_waits_a_second_for_writers_waits_no_longer_for_another_program(tmp_
         with pytest.raises(StoreBusy, match="for 1 s"):
             SqliteEngine(path, timeout=1.0, recognises=False).rows("select * from t")
         other.kill()
+
+
+def test_a_file_that_goes_while_it_is_looked_at_is_lost_and_no_error_of_the_driver(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db") as memory:
+        memory.remember("Granite is hard.")
+        (tmp_path / "m.db").rename(tmp_path / "away.db")
+        with pytest.raises(StoreLost, match="was removed"):
+            require_whole(str(tmp_path / "m.db"), vfs=None)
+        (tmp_path / "away.db").rename(tmp_path / "m.db")
+        assert memory.count() == 1

@@ -331,7 +331,8 @@ class PersonOnly(Refused):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"Only a person can {what}.", hint="Run it at a terminal, or with `--as-person` if you are a person."
+            f"Only a person can {what}.",
+            hint="If you are one: at a terminal, with `--as-person`, in the panel or with a `--for-person` token.",
         )
 
 
@@ -470,10 +471,14 @@ class TokenMissing(Refused):
 
     code = "token-missing"
 
-    def __init__(self) -> None:
+    def __init__(self, *, given: bool = False) -> None:
         super().__init__(
-            "This memory answers only to those who have its token.",
-            hint="Send the header `Authorization: Bearer TOKEN`.",
+            "This token or session is not known here, or not any more."
+            if given
+            else "This memory answers only to those who have its token.",
+            hint="`recollect token create NAME` makes a token, `recollect panel` opens the panel."
+            if given
+            else "Send the header `Authorization: Bearer TOKEN`; `recollect token create NAME` makes one.",
         )
 
 

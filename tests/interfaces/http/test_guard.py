@@ -202,3 +202,16 @@ def test_the_panels_files_are_served_from_their_folder_only(served: Served, tmp_
 
 def test_our_own_host_is_known_in_any_case(served: Served) -> None:
     assert served.client.get("/v1/memories", headers={**served.token("read"), "Host": HOST.upper()}).status_code == 200
+
+
+def test_a_token_that_is_not_known_is_told_apart_from_none(served: Served) -> None:
+    none = served.client.get("/v1/memories").json()
+    wrong = served.client.get("/v1/memories", headers={"Authorization": "Bearer rcl_nobody"}).json()
+    assert (none["code"], wrong["code"]) == ("token-missing", "token-missing")
+    assert "not known" in wrong["detail"]
+    assert "not known" not in none["detail"]
+
+
+def test_a_misspelt_name_is_named_and_not_the_one_that_is_missing_for_it(served: Served) -> None:
+    answer = served.client.post("/v1/memories", json={"contents": "Granite is hard."}, headers=served.token())
+    assert answer.json()["detail"] == "contents: there is no such field."

@@ -217,13 +217,19 @@ class Endpoint:
         return found
 
 
+_PLAINER = {"extra_forbidden": "there is no such field", "missing": "it is missing"}
+
+
 def _checked(model: type[Any], given: Mapping[str, Any]) -> Any:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        # A misspelt name also makes the right one missing: the first is what went wrong.
+        first = min(found, key=lambda one: one["type"] != "extra_forbidden")
         name = ".".join(str(part) for part in first["loc"])[:80] or "body"
-        raise InvalidField(name, first["msg"].removeprefix("Value error, ").rstrip(".")) from None
+        told = _PLAINER.get(first["type"]) or first["msg"].removeprefix("Value error, ").rstrip(".")
+        raise InvalidField(name, told) from None
 
 
 def dump(value: Any) -> bytes:

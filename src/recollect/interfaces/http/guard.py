@@ -89,7 +89,7 @@ class Guard:
             return None
         caller = await self._identify(scope)
         if caller is None:
-            raise TokenMissing
+            raise TokenMissing(given=_header(scope, b"authorization") is not None or session_of(scope) is not None)
         sent_by_page = origin is not None or _header(scope, b"sec-fetch-site") == "same-origin"
         if caller.by_cookie and scope["method"] not in _SAFE and not sent_by_page:
             raise OriginRefused("")

@@ -140,18 +140,26 @@ def require_whole(name: str, *, vfs: str | None) -> None:
     log, its header may be ahead of its pages for a moment."""
     fault = ""
     for _ in range(_TRIES):
-        connection = open_connection(resolved(Path(name)), vfs=vfs, read_only=True)
         try:
-            header = connection.read("main", 0, 0, _HEADER)[1]
-        finally:
-            close_ghost(connection)
-        pages = int.from_bytes(header[28:32])
-        page = int.from_bytes(header[16:18])
-        fault = "was cut short" if pages else "was emptied"
-        if pages and os.lstat(name).st_size >= pages * (65_536 if page == 1 else page):
-            return
+            header, size = _read_header(name, vfs)
+        except (apsw.CantOpenError, FileNotFoundError):  # it goes while we look at it
+            fault = "was removed"
+        else:
+            pages, page = int.from_bytes(header[28:32]), int.from_bytes(header[16:18])
+            fault = "was cut short" if pages else "was emptied"
+            if pages and size >= pages * (65_536 if page == 1 else page):
+                return
         sleep(_MOMENT)
     raise StoreLost(name, fault, hint=_CUT)
+
+
+def _read_header(name: str, vfs: str | None) -> tuple[bytes, int]:
+    """What a file says of itself, and its size."""
+    connection = open_connection(resolved(Path(name)), vfs=vfs, read_only=True)
+    try:
+        return connection.read("main", 0, 0, _HEADER)[1], os.lstat(name).st_size
+    finally:
+        close_ghost(connection)
 
 
 def require_same_store(other: Connection, old: Connection | None, location: str) -> None:

@@ -91,7 +91,7 @@ def erase_data(call: Call) -> Json:
         return {**erasure_json(plan), "digest": digest, "shown": shown}
     if asked.digest != digest:
         raise RequestRefused(
-            "The digest is not that of what would be erased now",
+            "What would be erased has changed since" if asked.digest else "Erasing needs the digest of a dry run",
             status=409 if asked.digest else 428,
             hint="Send it with dry_run, look at what would go, and send the digest that comes back.",
         )
