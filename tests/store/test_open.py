@@ -31,8 +31,7 @@ from recollect.core.errors import (
 )
 from recollect.store.migrate import every_step
 from recollect.store.migrations.latest import LATEST
-from recollect.store.sqlite.connection import require_safe_sqlite
-from recollect.store.sqlite.connection import require_whole
+from recollect.store.sqlite.connection import require_safe_sqlite, require_whole
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.place import make_folder
 
