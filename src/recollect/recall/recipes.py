@@ -183,10 +183,10 @@ TYPICAL_WORDS = 24.0  # in a typical memory, until the candidates tell otherwise
 # statement often only resembles an answer: these lose the least reciprocal rank while 30 of 31 updates lead with a
 # transformer's vectors (benchmarks/results/lived_in.md; no half was held back).
 NEWEST_TOP = 5  # places in which a newer statement may stand
-NEWEST_SHARED = 0.2  # part of the question's words, by worth, that both must hold
+NEWEST_SHARED = 0.25  # part of the question's words, by worth, that both must hold
 NEWEST_ALIKE = 0.25  # part of the words of the question that either holds that both must hold
 NEWEST_NEARLY = 0.9  # of the most that another shares with the first: the rest is about something else
-NEWEST_WITHIN = 14.0  # points of evidence by which it may trail, were all of the question's words in both
+NEWEST_WITHIN = 16.0  # points of evidence by which it may trail, were all of the question's words in both
 NEWEST_AMOUNTS = 4.0  # points more where an amount is asked for and both tell one
 
 # Sessions around an event.
