@@ -231,16 +231,19 @@ class Clients:
             self._send_until_taken(text, which)
 
     def _send_until_taken(self, text: str, which: int) -> None:
+        key = text
         for attempt in count():
             server = self.servers[(which + attempt) % len(self.servers)]
             try:
-                status, told = _post(server.port, text, self.token)
+                status, told = _post(server.port, text, self.token, key)
             except (OSError, http.client.HTTPException):
                 status, told = 0, ""
             if status == 201:
                 self.acknowledged.add(text)
                 return
             self.refused += 1
+            if status == 409:  # it was interrupted, and nobody knows how far it came: the same words are one memory
+                key = f"{text} again {attempt}"
             if status not in (0, 409, 503, 500):
                 self.trouble.append(f"{status} {told[:300]}")
                 return
@@ -249,13 +252,13 @@ class Clients:
             time.sleep(0.05)
 
 
-def _post(port: int, text: str, token: str) -> tuple[int, str]:
+def _post(port: int, text: str, token: str, key: str) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
         body = json.dumps({"content": text, "kind": "fact"})
         headers = {
             "Authorization": f"Bearer {token}", "Content-Type": "application/json", "Host": f"127.0.0.1:{port}",
-            "Idempotency-Key": text,
+            "Idempotency-Key": key,
         }  # fmt: skip
         connection.request("POST", "/v1/memories", body, headers)
         answer = connection.getresponse()

@@ -15,7 +15,7 @@ from recollect.core.kinds import Kind
 from recollect.core.likeness import overlap
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
-from recollect.core.scope import Source
+from recollect.core.scope import Source, Visibility
 from recollect.core.text import words
 
 _AGENTS = frozenset({Source.AGENT_EXPLICIT, Source.MCP_AUTO, Source.QA_AUTO, Source.COMMIT_AUTO})
@@ -39,6 +39,36 @@ def put_people_first(ranking: Sequence[Candidate], *, question: str) -> tuple[li
     asked = _telling(question) if answered or _leads(ordered, people) else frozenset()
     repeats = _find_repeats([one for one in ordered if one.id in lowered], asked)
     return [one for one in ordered if one.id not in repeats], len(repeats)
+
+
+def put_own_first(ranking: Sequence[Candidate]) -> list[Candidate]:
+    """The ranking with a person's own memory just before what others share about the same, where it is newer and at
+    least as sure. Both stay: which of them holds is the reader's to judge."""
+    own = [one for one in ranking if one.memory is not None and one.memory.visibility is Visibility.PERSONAL]
+    shared = [one for one in ranking if one.memory is not None and _is_shared(one.memory)]
+    raised = {one.id: replace(one, score=score) for one in own if (score := _raised(one, shared)) > one.score}
+    if not raised:
+        return list(ranking)
+    return sorted((raised.get(one.id, one) for one in ranking), key=lambda one: (-one.score, one.id))
+
+
+def _raised(one: Candidate, shared: Sequence[Candidate]) -> float:
+    mine = one.memory
+    assert mine is not None  # only those that were read come here
+    said, sure = _telling(mine.content), one.factors.get("confidence", mine.confidence)
+    beaten = [
+        other.score
+        for other in shared
+        if other.memory is not None
+        and mine.happened_at > other.memory.happened_at
+        and sure >= other.factors.get("confidence", other.memory.confidence)
+        and overlap(said, _telling(other.memory.content)) >= _ALIKE
+    ]
+    return max(beaten, default=0.0) / _BELOW
+
+
+def _is_shared(memory: Memory) -> bool:
+    return memory.visibility is not Visibility.PERSONAL and memory.kind not in _EVIDENCE
 
 
 def _leads(ordered: Sequence[Candidate], people: Sequence[Candidate]) -> bool:

@@ -41,7 +41,7 @@ from recollect.recall.expand import AnswerWriter, Expansion, Meaning, expand, is
 from recollect.recall.gather import fuse, gather_by_mode, hydrate
 from recollect.recall.newest_first import newest_first
 from recollect.recall.pack import pack
-from recollect.recall.precedence import put_people_first
+from recollect.recall.precedence import put_own_first, put_people_first
 from recollect.recall.question import read, read_cues
 from recollect.recall.recipes import (
     CUES_MAX_CHARS,
@@ -138,6 +138,7 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
     best files move up. add_co_changed: troubles of files that change together join. drop_ended: what no longer holds
     goes. score: relevance meets what is known of a memory. lower_stale: what the source has moved past sinks. rerank: a
     model reads the best. put_people_first: what people said or confirmed goes before what agents say about the same.
+    put_own_first: a person's own newer and surer memory goes before the team's.
     list_rest: whoever wants more than were looked at gets more, below them.
     """
     recipe, store = context.recipe, context.store
@@ -170,6 +171,7 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
         checked, context.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline
     )
     ordered, repeats = put_people_first(reranked, question=query.text)
+    ordered = put_own_first(ordered)
     if whole.k > len(ordered):
         seen = {one.id for one in (*leading, *joined)}
         rest = list_rest(

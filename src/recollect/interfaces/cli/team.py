@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import NotInTeam
+from recollect.core.errors import NotInTeam, StoreMissing
 from recollect.core.people import Role
 from recollect.core.text import excerpt
 from recollect.interfaces.cli.console import FINE, Console, open_from, require_person
@@ -87,7 +87,7 @@ def run_team(args: argparse.Namespace, console: Console) -> int:
     if remote is not None:
         told = _REMOTELY[command](remote, args)
     else:
-        with open_from(args) as memory:
+        with _open_shared(args) as memory:
             if command != "init" and not memory.team.is_shared:
                 raise NotInTeam
             told = _HERE[command](memory, args)
@@ -97,6 +97,15 @@ def run_team(args: argparse.Namespace, console: Console) -> int:
         for line in _LINES[command](told):
             console.line(line)
     return FINE
+
+
+def _open_shared(args: argparse.Namespace) -> Recollect:
+    try:
+        return open_from(args)
+    except StoreMissing:
+        if args.store is None and args.team_command != "init":
+            raise NotInTeam from None
+        raise
 
 
 _CHANGES = {
