@@ -7,7 +7,7 @@ import { Toasts } from "./parts/toasts";
 import { shortcuts, useKeys } from "./keys";
 import { listen } from "./live";
 import { go, place, withQuery } from "./router";
-import { connection, moved, project, session, store, theme, toReview, trouble, type Theme } from "./state";
+import { connection, moved, project, session, store, theme, toReview, trouble, type Theme, waiting } from "./state";
 import { Ask } from "./views/ask";
 import { Documents } from "./views/documents";
 import { Home } from "./views/home";
@@ -173,6 +173,7 @@ function Sidebar({ current, onHelp }: { current: string; onHelp: () => void }) {
 
 function TopBar({ onMenu, isMenuOpen }: { onMenu: () => void; isMenuOpen: boolean }) {
   const field = useRef<HTMLInputElement>(null);
+  const isWaiting = waiting.value > 0 && connection.value !== "down";
   const isHere = place.value.path.startsWith("/memories");
   const text = isHere ? (place.value.query.get("q") ?? "") : "";
   const search = () => {
@@ -210,9 +211,9 @@ function TopBar({ onMenu, isMenuOpen }: { onMenu: () => void; isMenuOpen: boolea
         />
         <Kbd keys="mod+shift+m" />
       </form>
-      <span class={`connection ${connection.value}`} role="status">
+      <span class={`connection ${isWaiting ? "waiting" : connection.value}`} role="status">
         <span class="light" />
-        <span class="connection-word">{t(`connection.${connection.value}`)}</span>
+        <span class="connection-word">{t(`connection.${isWaiting ? "waiting" : connection.value}`)}</span>
       </span>
       <Button look="main" icon="plus" onClick={teach}>
         {t("teach.short")}

@@ -1,6 +1,6 @@
 /** Calls to the API, typed by its own description. Every failure is a `Problem`; nothing is swallowed. */
 import { type Operations, routes } from "./api";
-import { session, store } from "./state";
+import { session, store, waiting } from "./state";
 
 export class Problem extends Error {
   constructor(
@@ -48,7 +48,9 @@ export async function call<N extends keyof Operations>(
   return send(method, address(path, query), headers, given.body, given.signal);
 }
 
-/** One request. A server that is gone is the problem `offline`. */
+const SLOW_MS = 1_500; // after which a request is a wait that is told
+
+/** One request. A server that is gone is the problem `offline`; one that takes long is told as waiting. */
 export async function send<T>(
   method: string,
   url: string,
@@ -57,6 +59,11 @@ export async function send<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   let answer: Response;
+  let isSlow = false;
+  const timer = window.setTimeout(() => {
+    isSlow = true;
+    waiting.value += 1;
+  }, SLOW_MS);
   try {
     answer = await fetch(url, {
       method,
@@ -67,7 +74,10 @@ export async function send<T>(
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Problem("offline", "The server does not answer.", "");
+    throw new Problem("offline", "The server is not responding.", "");
+  } finally {
+    window.clearTimeout(timer);
+    if (isSlow) waiting.value -= 1;
   }
   if (answer.ok) return (answer.status === 204 ? undefined : await answer.json()) as T;
   throw await problemOf(answer);

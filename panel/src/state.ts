@@ -10,6 +10,7 @@ export const store = signal<"project" | "personal">("project");
 export const project = signal("");
 export const connection = signal<Connection>("connecting");
 export const trouble = signal<Problem | null>(null); // the store cannot be read at the moment
+export const waiting = signal(0); // requests that take long
 export const toReview = signal<number | null>(null);
 export const moved = signal(0); // grows when something changed in the store
 export const theme = signal<Theme>(recall("theme", ["system", "light", "dark"], "system"));

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from panel_server import PanelServer, serving, settle
 
@@ -101,3 +101,37 @@ def test_a_store_that_goes_wrong_under_the_panel_is_told(browser: Browser, tmp_p
         expect(dialog.get_by_label("Text", exact=True)).to_have_value(re.compile("Sundays"))  # nothing typed is lost
         context.close()
         file.with_suffix(".away").replace(file)  # so that closing finds what it opened
+
+
+def test_a_server_that_takes_its_time_is_told_and_then_forgotten(page: Page, server: PanelServer) -> None:
+    held: list[Route] = []
+    page.route("**/v1/told*", lambda route: held.append(route))
+    page.goto(f"{server.url}/sessions?tab=told")
+    expect(page.locator(".connection.waiting")).to_have_text("Waiting…")
+    page.unroute("**/v1/told*")
+    for route in held:
+        route.continue_()
+    expect(page.locator(".connection.live")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("led nowhere")
+
+
+def test_a_session_that_ended_leads_back_to_the_terminal(browser: Browser, server: PanelServer) -> None:
+    context = browser.new_context(locale="en-GB")
+    page = context.new_page()
+    server.open(page, "/memories")
+    context.clear_cookies()
+    page.locator(".row-link").first.click()
+    expect(page.get_by_role("heading", name="Open the panel from your terminal")).to_be_visible(timeout=_LONG_MS)
+    server.open(page, "/memories")
+    expect(page.locator(".row-link").first).to_be_visible()
+    context.close()
+
+
+def test_a_store_that_is_locked_is_waited_for_and_nothing_is_lost(page: Page, server: PanelServer) -> None:
+    id = server.memory.remember("The back door sticks.", kind="fact").id
+    page.goto(f"{server.url}/memories/{id}")
+    with server.memory.store.engine.write():
+        page.get_by_role("button", name="Pin", exact=True).click()
+        expect(page.locator(".connection.waiting")).to_be_visible()
+    expect(page.locator("article.memory .badge", has_text="Pinned")).to_be_visible(timeout=_LONG_MS)
+    assert server.memory.get(id).pinned

@@ -188,7 +188,7 @@ export function ForgetDialog({ text, onForget, onClose }: { text: string; onForg
 function Facts({ memory, now }: { memory: WholeMemory; now: number }) {
   const rows: [string, preact.ComponentChildren][] = [
     [t("memory.confidence"), <><Dots value={now} /> {percent(now)}</>],
-    [t("memory.used"), `${t("memory.times", { n: memory.access_count ?? 0 })} · ${ago(memory.accessed_at)}`],
+    [t("memory.used"), memory.access_count ? `${t("memory.times", { n: memory.access_count })} · ${ago(memory.accessed_at)}` : t("memory.never_used")],
     [t("memory.scope"), `${named("scope", memory.scope)} · ${named("visibility", memory.visibility)}`],
   ];
   if (memory.files?.length) rows.push([t("memory.files"), <Terms values={memory.files} name="file" />]);
