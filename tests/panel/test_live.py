@@ -108,9 +108,9 @@ def test_a_server_that_takes_its_time_is_told_and_then_forgotten(page: Page, ser
     page.route("**/v1/told*", lambda route: held.append(route))
     page.goto(f"{server.url}/sessions?tab=told")
     expect(page.locator(".connection.waiting")).to_have_text("Waiting…")
-    page.unroute("**/v1/told*")
     for route in held:
         route.continue_()
+    page.unroute("**/v1/told*")
     expect(page.locator(".connection.live")).to_be_visible()
     expect(page.locator("main")).to_contain_text("led nowhere")
 

@@ -9,7 +9,7 @@ export function ToldList({ told }: { told: ToldShape[] }) {
     <ul class="plain-list spaced">
       {told.map((one, at) => (
         <li key={at}>
-          {one.id ? <a href={`/memories/${encodeURIComponent(one.id)}`}>{one.content || one.id}</a> : <span>{one.content}</span>}
+          {one.id ? <a class="clamped" href={`/memories/${encodeURIComponent(one.id)}`}>{one.content || one.id}</a> : <span class="clamped">{one.content}</span>}
           <span class="row-meta">
             <span>{t("sessions.told_at", { moment: named("moment", one.moment) })}</span>
             {one.status && one.status !== "active" && <StatusBadge status={one.status} />}
