@@ -23,6 +23,7 @@ from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker, qu
 from recollect.files.mark import StoreOrigin, foreign_notice, identify_file, is_personal
 from recollect.files.plain import require_own_folder
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
+from recollect.models.tiktoken import BestTokenizer
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.reader import Reader, RetrievalContext
 from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
@@ -489,6 +490,7 @@ def _live_context(
         reranker=reranker,
         writer=writer,
         changes=changes,
+        tokenizer=BestTokenizer(),
         notes=notes,
     )
     waiting = {

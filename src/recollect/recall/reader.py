@@ -117,7 +117,7 @@ def recall(query: Query, context: RetrievalContext, *, now: datetime, budget: Bu
         ranking.candidates,
         k=query.k,
         budget=budget,
-        tokenizer=context.tokenizer,
+        tokenizer=ESTIMATE if budget is UNBOUNDED else context.tokenizer,  # nothing is cut: an estimate will do
         per_document=None if Kind.PASSAGE in query.filter.kinds else context.recipe.per_document,
     )
     return Briefing(
