@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     from recollect.dialogue.context import DialogueContext
     from recollect.documents.api import Docs
     from recollect.observer.api import Observer
-    from recollect.portable.api import ExportReport, Portability
+    from recollect.portable.api import Portability
+    from recollect.portable.export import ExportReport
     from recollect.portable.take_in import ImportReport
     from recollect.recall.trend import Trend
     from recollect.remember.forget import Forgotten

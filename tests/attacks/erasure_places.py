@@ -246,6 +246,6 @@ def told_by_every_reader(memory: Recollect, names: list[str]) -> str:
         memory.told(limit=10**6),
         memory.maintenance.status(),
         *(memory.recall(name, track=False) for name in names[:: max(1, len(names) // 40)]),
-        *(memory.code.search(name) for name in names[:3]),
+        *(memory.code.search(name) for name in names[:3] if memory.store.has_code()),
     ]
     return "\n".join(map(repr, parts))

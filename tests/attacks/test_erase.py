@@ -97,9 +97,7 @@ def test_a_whole_project_leaves_nothing_and_does_not_come_back_with_a_backup(
         assert check(memory.store).ok, check(memory.store).findings
         memory.remember("A first new statement after all that.")
         assert check(memory.store).ok
-    allowed = (
-        set() if scope == "everything" else {name for name, kind in places.put.items() if kind in ("hook_log", "actor")}
-    )
+    allowed = set() if scope == "everything" else {name for name, kind in places.put.items() if kind == "hook_log"}
     try:
         left = files_with(names, project) | (files_with(names, tmp_path / "home") if scope == "everything" else {})
         assert set(left) <= allowed

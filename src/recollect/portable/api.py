@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from recollect.core.errors import InvalidField, PersonOnly, StoreForeign, StoreMissing, UnknownChoice
 from recollect.core.ports import quiet
-from recollect.portable.export import ExportCount, ExportStream, write_export
+from recollect.portable.export import ExportCount, ExportReport, ExportStream, write_export
 from recollect.portable.package import ArchiveSink, ExportFile, JsonlSink, encrypt_archive, is_export, new_file
 from recollect.portable.take_in import ImportReport, import_export
 from recollect.store.contents import Contents
@@ -27,18 +26,6 @@ if TYPE_CHECKING:
 ExportFormat: TypeAlias = Literal["jsonl", "archive", "markdown", "claude"]
 Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 Progress: TypeAlias = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ExportReport:
-    """What was written where, and what stayed behind."""
-
-    path: str
-    format: str
-    counts: Mapping[str, int]  # records by what they are
-    personal: int = 0  # memories that stayed because they are personal
-    redacted: int = 0  # memories a secret was taken out of on the way
-    whole: bool = False  # it holds everything, so a store made from it is the same
 
 
 class Portability:

@@ -22,12 +22,12 @@ from recollect.core.scope import Scope, Status, Visibility
 from recollect.core.text import printable
 from recollect.core.tokens import ESTIMATE
 from recollect.files.plain import read_plain_file
+from recollect.portable.export import ExportReport
 from recollect.remember.agents import is_persons
 from recollect.remember.screen import screen_memory
 from recollect.store.contents import Contents
 
 if TYPE_CHECKING:
-    from recollect.portable.api import ExportReport
     from recollect.store.store import Store
 
 BUDGET = 2_000  # tokens
@@ -62,8 +62,6 @@ def write_briefing(
     now: datetime,
 ) -> ExportReport:
     """Write the section, in place of an earlier one where the file has that already."""
-    from recollect.portable.api import ExportReport
-
     allowed = BUDGET if budget is None else budget
     if allowed < 1:
         raise InvalidField("budget", f"{allowed} is no number of tokens")

@@ -68,6 +68,18 @@ class ExportCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What was written where, and what stayed behind."""
+
+    path: str
+    format: str
+    counts: Mapping[str, int]  # records by what they are
+    personal: int = 0  # memories that stayed because they are personal
+    redacted: int = 0  # memories a secret was taken out of on the way
+    whole: bool = False  # it holds everything, so a store made from it is the same
+
+
+@dataclass(frozen=True, slots=True)
 class StreamHead:
     """What is known of a stream before it runs."""
 

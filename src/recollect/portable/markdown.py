@@ -27,13 +27,13 @@ from recollect.core.records import Memory
 from recollect.core.scope import Scope, Visibility
 from recollect.core.text import excerpt, fingerprint
 from recollect.files.plain import read_plain_file
+from recollect.portable.export import ExportReport
 from recollect.portable.package import new_file
 from recollect.portable.records import LINE_LIMIT, Record, memory_record
 from recollect.remember.screen import screen_memory
 from recollect.store.contents import Contents, Kept
 
 if TYPE_CHECKING:
-    from recollect.portable.api import ExportReport
     from recollect.store.store import Store
 
 MARK = "recollect: markdown/1"  # the first line of the front matter
@@ -51,8 +51,6 @@ def write_vault(
     store: Store, folder: Path, *, filter: Filter | None, personal: bool, progress: Callable[[int, int], None]
 ) -> ExportReport:
     """Write what a filter lets through (default: what is active or disputed, without passages of documents)."""
-    from recollect.portable.api import ExportReport
-
     _require_ours(folder)
     files, stayed = _files(store, filter or Filter(user=ANY_USER), personal=personal)
     os.makedirs(folder, exist_ok=True)

@@ -209,10 +209,16 @@ class _Erasing:
         return +blanked
 
     def _rename_actors(self) -> None:
-        """The chain covers who acted; where that is the one to be erased, it is made again."""
-        plan = self._plan
-        if plan.marks.has_words and any(map(plan.marks.hold, self._store.log.actors())):
-            chain_again(self._store, lambda actor: plan.new_name(actor) if plan.marks.hold(actor) else actor)
+        """The chain covers who acted; where that is one to be erased, it is made again. Of a whole project nobody is
+        named any more but the one who erases it."""
+        plan, own = self._plan, (self._store.project, self._act.actor)
+        gone = {
+            (project, actor)
+            for project, actor in self._store.log.actors()
+            if plan.marks.hold(actor) or (plan.whole and project == own[0] and (project, actor) != own)
+        }
+        if gone:
+            chain_again(self._store, lambda project, actor: plan.new_name(actor) if (project, actor) in gone else actor)
 
 
 def _erase_everything(store: Store, plan: ErasurePlan, act: ActContext, begin: Begin, done: Done) -> ErasedRows:

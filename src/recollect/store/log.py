@@ -217,11 +217,11 @@ class Log:
             yield from (EntryBody(*row) for row in rows)
             after = rows[-1][0]
 
-    _ACTORS = "select distinct actor from log"
+    _ACTORS = "select distinct project, actor from log"
 
-    def actors(self) -> list[str]:
-        """Everybody in whose name something was done, in any project of the file."""
-        return [row[0] for row in self._engine.rows(self._ACTORS)]
+    def actors(self) -> list[tuple[str, str]]:
+        """Everybody in whose name something was done, in any project of the file, with the project."""
+        return [(row[0], row[1]) for row in self._engine.rows(self._ACTORS)]
 
     _ERASE_THESE = "update log set body = null where number = any(:numbers)"
 

@@ -82,9 +82,9 @@ def _untold(store: Store, proof: Proof) -> Iterator[tuple[str, Change]]:
         yield store.project, Change("salvage", id, _LOST, about="entity")
 
 
-def chain_again(store: Store, rename: Callable[[str], str] = lambda actor: actor) -> int:
-    """Number and chain the entries that are left, in the name of whom `rename` says; how many are missing. The caller
-    appends an entry afterwards, which anchors the new end."""
+def chain_again(store: Store, rename: Callable[[str, str], str] = lambda project, actor: actor) -> int:
+    """Number and chain the entries that are left, in the name of whom `rename` says for a project and an actor; how
+    many are missing. The caller appends an entry afterwards, which anchors the new end."""
     rows = [row for row in store.engine.rows(_ROWS) if _is_readable(row)]
     missing = (int(rows[-1][0]) if rows else 0) - len(rows)
     store.engine.execute(_CLEAR)
@@ -93,7 +93,7 @@ def chain_again(store: Store, rename: Callable[[str], str] = lambda actor: actor
     for number, row in enumerate(rows, start=1):
         _, replica, project, act, stamp, ms, actor, door, action, about, subject, text, stored, undoes, _ = row
         previous, last = heads.get(replica) or heads.get(OLD_REPLICA) or (GENESIS, 0)
-        actor = rename(actor)
+        actor = rename(project, actor)
         if text is not None and digest(text) != stored:
             text = None
         if replica == OLD_REPLICA:

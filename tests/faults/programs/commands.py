@@ -275,6 +275,28 @@ def _with_candidates(project: Path, model: int) -> None:
     path.write_text(json.dumps([*json.loads(path.read_text()), *more]))
 
 
+def _with_other_store(project: Path, model: int) -> None:
+    """Another store beside the project, an archive and a table of what it holds."""
+    with recollect.open(project.parent / "other.db", project="other", settings=QUIET) as memory:
+        kept = memory.remember_all([Draft(f"Crane {n} lifts {n * 7} tons of ore.", tags=("cranes",)) for n in range(9)])
+        memory.edit(kept[0].id, content="Crane zero was scrapped.")
+        memory.relate(kept[1].id, "validates", to=kept[2].id)
+        memory.reject(kept[3].id)
+        memory.export(project / "given.zip", format="archive", personal=True)
+    rows = "".join(f"r{n},Winch {n} pulls {n * 5} tons of rope.\n" for n in range(9))
+    (project / "given.csv").write_text(f"id,content\n{rows}")
+
+
+def _with_export_only(project: Path, model: int) -> None:
+    """An archive of the project, whose store is gone."""
+    with recollect.open(project, settings=QUIET) as memory:
+        kept = memory.remember_all([Draft(f"Crane {n} lifts {n * 7} tons of ore.") for n in range(9)])
+        memory.edit(kept[0].id, content="Crane zero was scrapped.")
+        memory.reject(kept[1].id)
+        memory.export(project / "given.zip", format="archive", personal=True)
+    shutil.rmtree(project / ".recollect")
+
+
 def _with_old_store(project: Path, model: int) -> None:
     folder = project / ".recollect"
     shutil.rmtree(folder, ignore_errors=True)
@@ -392,6 +414,10 @@ COMMANDS = (
     Command("recall", ("recall", "boiler hall bar"), idle=True),
     Command("import chats", ("import", "chat.jsonl")),
     Command("import rules", ("import", "rules")),
+    Command("import archive", ("import", "given.zip"), prepare=_with_other_store),
+    Command("import archive into nothing", ("import", "given.zip"), prepare=_with_export_only, has_store=False),
+    Command("import table", ("import", "given.csv"), prepare=_with_other_store),
+    Command("migrate here", ("migrate", "../other.db", "."), prepare=_with_other_store),
     Command("docs index", ("docs", "index")),
     Command("docs gc", ("docs", "gc"), prepare=_with_documents, idle=True),
     Command("code index", ("code", "index")),

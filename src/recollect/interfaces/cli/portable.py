@@ -31,7 +31,7 @@ from recollect.wiring import MEMORY, locate
 if TYPE_CHECKING:
     from recollect.core.query import Filter
     from recollect.documents.guidance.teach import Lesson, Taught
-    from recollect.portable.api import ExportReport
+    from recollect.portable.export import ExportReport
     from recollect.portable.move import MoveReport
     from recollect.portable.take_in import ImportReport
 

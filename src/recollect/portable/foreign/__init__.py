@@ -102,13 +102,17 @@ def import_foreign(
     dry_run: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportReport:
-    """Take in what another program remembered. `trust`: a person says that these are their own words."""
+    """Take in what another program remembered. `trust`: a person says that these are their own words. All of it is read
+    once before anything is taken in: a file that breaks off in the middle leaves nothing behind."""
     if format == MARKDOWN or (format == "auto" and is_vault(path)):
         records = read_vault(path, writer.now())
         return take_vault(records, store, writer.act, trusted=trust, dry_run=dry_run, progress=progress)
     reader = find_reader(path, format, mapping)
     taking = _Taking(store, writer, reader.name, user=read_user(user), trust=trust, dry_run=dry_run)
     left_out, done = LeftOut(), 0
+    if not dry_run:
+        for _ in reader.read(path, LeftOut()):
+            pass
     found = reader.read(path, left_out)
     while batch := list(islice(found, _BATCH)):
         taking.take(batch)

@@ -16,6 +16,7 @@ from recollect.core.kinds import Kind
 from recollect.portable.foreign.base import (
     ForeignMemory,
     LeftOut,
+    has_table,
     labels_of,
     moment_of,
     object_of,
@@ -23,7 +24,7 @@ from recollect.portable.foreign.base import (
     read_json_file,
     text_in,
 )
-from recollect.store.sqlite.foreign import ForeignDatabase, is_sqlite
+from recollect.store.sqlite.foreign import ForeignDatabase
 
 _MEMORIES = "memories.json"
 _MEMBER_LIMIT = 64 * 2**20
@@ -36,10 +37,7 @@ class CodexReader:
     about = "Codex: its SQLite database of memories (~/.codex/memories_1.sqlite)"
 
     def recognises(self, path: Path) -> bool:
-        if not path.is_file() or not is_sqlite(path):
-            return False
-        with ForeignDatabase(path) as found:
-            return found.has("stage1_outputs", "thread_id", "raw_memory")
+        return has_table(path, "stage1_outputs", "thread_id", "raw_memory")
 
     def read(self, path: Path, left_out: LeftOut) -> Iterator[ForeignMemory]:
         with ForeignDatabase(path) as found:
@@ -179,10 +177,7 @@ class LangGraphReader:
     about = "LangGraph: its SQLite store"
 
     def recognises(self, path: Path) -> bool:
-        if not path.is_file() or not is_sqlite(path):
-            return False
-        with ForeignDatabase(path) as found:
-            return found.has("store", "prefix", "key", "value")
+        return has_table(path, "store", "prefix", "key", "value")
 
     def read(self, path: Path, left_out: LeftOut) -> Iterator[ForeignMemory]:
         with ForeignDatabase(path) as found:

@@ -19,6 +19,7 @@ from recollect.core.errors import InvalidField
 from recollect.core.given_json import parse_given_json
 from recollect.core.text import clean
 from recollect.files.plain import read_plain_file
+from recollect.store.sqlite.foreign import ForeignDatabase, is_sqlite
 
 FILE_LIMIT = 512 * 2**20  # bytes of a file that is read whole
 LABELS = 20  # tags of one memory that are carried over
@@ -57,6 +58,14 @@ class ForeignReader(Protocol):
         ...
 
     def read(self, path: Path, left_out: LeftOut) -> Iterator[ForeignMemory]: ...
+
+
+def has_table(path: Path, table: str, *columns: str) -> bool:
+    """Is it an SQLite database with a table that has some columns?"""
+    if not path.is_file() or not is_sqlite(path):
+        return False
+    with ForeignDatabase(path) as found:
+        return found.has(table, *columns)
 
 
 def read_json_file(path: Path) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.core.kinds import Kind
-from recollect.portable.foreign.base import ForeignMemory, LeftOut, labels_of, moment_of, text_in
-from recollect.store.sqlite.foreign import ForeignDatabase, is_sqlite
+from recollect.portable.foreign.base import ForeignMemory, LeftOut, has_table, labels_of, moment_of, text_in
+from recollect.store.sqlite.foreign import ForeignDatabase
 
 # What it calls an observation, and what that is here. Everything it keeps is a model's account of a session.
 _KINDS = {
@@ -30,10 +30,7 @@ class ClaudeMemReader:
     about = "claude-mem: its SQLite database (~/.claude-mem/claude-mem.db)"
 
     def recognises(self, path: Path) -> bool:
-        if not path.is_file() or not is_sqlite(path):
-            return False
-        with ForeignDatabase(path) as found:
-            return found.has("observations", "project", "type", "created_at_epoch")
+        return has_table(path, "observations", "project", "type", "created_at_epoch")
 
     def read(self, path: Path, left_out: LeftOut) -> Iterator[ForeignMemory]:
         with ForeignDatabase(path) as found:

@@ -13,6 +13,7 @@ from typing import Any
 from recollect.portable.foreign.base import (
     ForeignMemory,
     LeftOut,
+    has_table,
     labels_of,
     moment_of,
     object_of,
@@ -35,8 +36,7 @@ class Mem0Reader:
         if not path.is_file():
             return False
         if is_sqlite(path):
-            with ForeignDatabase(path) as found:
-                return found.has("history", "memory_id", "new_memory", "is_deleted")
+            return has_table(path, "history", "memory_id", "new_memory", "is_deleted")
         first = next(iter(_rows(peek_json(path))), None)
         return isinstance(first, dict) and "memory" in first and "id" in first
 
@@ -105,12 +105,9 @@ class OpenMemoryReader:
     about = "OpenMemory: its SQLite database"
 
     def recognises(self, path: Path) -> bool:
-        if not path.is_file() or not is_sqlite(path):
-            return False
-        with ForeignDatabase(path) as found:
-            return found.has("memories", "id", "user_id", "content", "state") or found.has(
-                "memories", "id", "content", "primary_sector"
-            )
+        return has_table(path, "memories", "id", "user_id", "content", "state") or has_table(
+            path, "memories", "id", "content", "primary_sector"
+        )
 
     def read(self, path: Path, left_out: LeftOut) -> Iterator[ForeignMemory]:
         with ForeignDatabase(path) as found:
