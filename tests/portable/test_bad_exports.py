@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import recollect
 from portable.stores import EVERY, open_store
 from recollect.core.errors import InvalidExport, InvalidInput
+from recollect.interfaces.cli import main
 from recollect.portable import package, records
 
 
@@ -227,6 +229,24 @@ def test_a_full_disk_leaves_nothing_half_done(export: Path, tmp_path: Path, monk
 def test_a_link_is_not_followed_to_an_export(export: Path, tmp_path: Path) -> None:
     (tmp_path / "link.jsonl").symlink_to(export)
     assert "cannot be read" in refused(tmp_path / "link.jsonl", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.zip", "a.csv", "a.txt", "a.af", "a.db", "conversations.json"])
+def test_five_gigabytes_in_one_line_are_refused_unread(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    with path.open("wb") as file:
+        file.truncate(5 << 30)  # takes no room, and would take minutes to read
+    before = most_memory()
+    assert main(["import", str(path), "--store", str(tmp_path / "b.db")]) == 2
+    assert "→" in capsys.readouterr().err
+    assert most_memory() - before < 600
+
+
+def most_memory() -> float:
+    """Megabytes that this process held at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
 def test_an_error_of_an_export_says_what_to_do() -> None:

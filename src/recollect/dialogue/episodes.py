@@ -209,7 +209,7 @@ def _utc(at: datetime) -> datetime:
 # --- chats from elsewhere -------------------------------------------------------------------------------------------
 
 Format: TypeAlias = Literal["auto", "chatgpt", "claude", "jsonl"]
-_LARGEST = 2 << 30  # bytes of one export
+_LARGEST = 1 << 30  # bytes of one export; it is held in memory several times over
 _EXPORT = "conversations.json"
 
 
@@ -258,6 +258,10 @@ def _text(path: Path) -> str:
                 return archive.read(name).decode("utf-8-sig")
         if path.is_dir():
             path = path / _EXPORT
+        if path.stat().st_size > _LARGEST:
+            raise InvalidField(
+                str(path), f"it is larger than {_LARGEST >> 20:,} MB", hint="Split it, and import each part."
+            )
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidField(str(path), f"byte {error.start} is not UTF-8") from None
