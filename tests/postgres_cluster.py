@@ -238,7 +238,7 @@ class Clients:
                 status, told = _post(server.port, text, self.token, key)
             except (OSError, http.client.HTTPException):
                 status, told = 0, ""
-            if status == 201:
+            if status in (200, 201):  # taken now, or known already from a try whose answer was lost
                 self.acknowledged.add(text)
                 return
             self.refused += 1
