@@ -242,3 +242,14 @@ def _rows_outside(sample: Sample, touched: range) -> list[str]:
         for id, row in sample.told.rows.items()
         if f"{id}{row.project}{row.kind}{row.content}".encode() not in damaged
     ]
+
+
+def test_salvage_puts_tombstones_back_that_only_the_log_knows_of(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with recollect.open(path, project="p", actor="t") as memory:
+        memory.forget(memory.remember("The porch key is under the pot.").id)
+        with memory.store.engine.write():
+            memory.store.engine.execute("delete from tombstones")
+    assert salvage(path, Kinds()).tombstones == 1
+    with recollect.open(path, project="p") as memory:
+        assert memory.store.tombstones.find([fingerprint("The porch key is under the pot.")])

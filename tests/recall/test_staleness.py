@@ -170,3 +170,17 @@ def test_after_an_event_is_a_time_too_and_an_unknown_event_restricts_nothing(mem
     unknown = memory.recall("what about the deploy since the coronation", k=4)
     assert unknown.hits
     assert not any(hit.factors.get("why.date") for hit in unknown)
+
+
+def test_what_holds_goes_before_what_waits_for_review_and_what_is_still_to_come(
+    memory: Recollect, clock: HandClock
+) -> None:
+    now = clock.now
+    holds = memory.remember("The payment timeout is 30 seconds.", event_at=now - timedelta(days=30))
+    memory.remember("The payment timeout is 45 seconds.", event_at=now - timedelta(days=90))
+    memory.remember("The payment timeout is 60 seconds.", event_at=now + timedelta(days=90))
+    for question in ("payment timeout", "what is the payment timeout now?"):
+        assert memory.recall(question).hits[0].memory.id == holds.id
+    text = memory.brief("payment timeout").text
+    assert text.count(", needs review") == 2
+    assert text.index("30 seconds") < min(text.index("45 seconds"), text.index("60 seconds"))

@@ -131,3 +131,32 @@ def test_the_detector_that_asks_a_model_is_there_once_a_model_is_configured() ->
         find_judge("model")
     model = ScriptedModel("90 they exclude each other")
     assert find_judge("model", lambda: model).judge(*PAIR).level == "reject"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Boat 7 gets fuel from Shell.", "Boat 8 gets fuel from Shell."),
+        ("Room 101 has a projector.", "Room 102 has a projector."),
+        ("The harbour crane 1 needs oil from Statoil.", "The harbour crane 2 needs oil from Statoil."),
+        ("Python 3.11 is supported on Linux.", "Python 3.12 is supported on Linux."),
+        ("Invoice 4711 is paid in full.", "Invoice 4712 is paid in full."),
+        ("I visited Rome and Siena in 2019.", "I visited Rome and Siena in 2023."),
+    ],
+)
+def test_a_number_that_says_which_thing_is_meant_is_no_contradiction(one: str, other: str) -> None:
+    assert not WORDING.judge(other, one).excludes
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The payment timeout is 30 seconds.", "The payment timeout is 45 seconds."),
+        ("Retries are limited to 3 for uploads.", "Retries are limited to 5 for uploads."),
+        ("The api listens on port 8080.", "The api listens on port 9090."),
+        ("We deploy PostgreSQL 15 in production.", "We deploy PostgreSQL 17 in production."),
+        ("The contract with Shell ends in 2027.", "The contract with Shell ends in 2028."),
+    ],
+)
+def test_a_number_that_is_said_of_something_is_one(one: str, other: str) -> None:
+    assert WORDING.judge(other, one).excludes

@@ -39,7 +39,7 @@ def test_ten_accesses_end_the_need_for_review(memory: Recollect) -> None:
     assert not memory.get(id).needs_review
 
 
-def test_a_correction_starts_the_count_anew(memory: Recollect) -> None:
+def test_a_correction_starts_the_count_again(memory: Recollect) -> None:
     id = memory.remember("Gravel is sorted.", confidence=0.5).id
     use(memory, 4)
     memory.edit(id, content="Gravel is washed.")
@@ -61,3 +61,20 @@ def test_reinforcement_is_in_the_log_but_not_in_the_way_of_undo(memory: Recollec
     memory.undo()
     assert not memory.get(id).pinned
     assert memory.get(id).confidence == pytest.approx(0.55)
+
+
+def test_reading_settles_no_contradiction_and_makes_neither_side_surer(memory: Recollect) -> None:
+    memory.remember("The payment timeout is 30 seconds.")
+    second = memory.remember("The payment timeout is 45 seconds.")
+    assert second.memory.needs_review
+    for _ in range(12):
+        memory.recall("payment timeout")
+    kept = memory.get(second.id)
+    assert (kept.access_count, kept.needs_review, kept.confidence) == (12, True, second.memory.confidence)
+
+
+def test_boats_with_other_numbers_are_other_boats(memory: Recollect) -> None:
+    first = memory.remember("Boat 7 gets fuel from Shell.")
+    second = memory.remember("Boat 8 gets fuel from Shell.")
+    assert (second.verdict, second.memory.needs_review) == ("new", False)
+    assert memory.get(first.id).status is Status.ACTIVE

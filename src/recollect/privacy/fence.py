@@ -231,7 +231,7 @@ def _item(number: int, hit: Hit) -> str:
     memory = hit.memory
     about = f" about {', '.join(defuse(file) for file in memory.files[:3])}" if memory.files else ""
     when = memory.happened_at.date().isoformat()
-    doubt = ", disputed" if memory.status == "disputed" else ""
+    doubt = ", disputed" if memory.status == "disputed" else ", needs review" if memory.needs_review else ""
     doubt += f", perhaps outdated: {defuse(hit.doubts[0])}" if hit.doubts else ""
     head = f"{memory.kind}{about} ({when}, {memory.source}{doubt}, confidence {hit.confidence:.2f})"
     label = hit.citation.partition(": ")[2].rstrip("]")

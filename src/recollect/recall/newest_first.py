@@ -26,9 +26,10 @@ _A_HAIR = 1e-9  # of relevance: enough to tell two places apart
 
 
 def newest_first(
-    ranking: Sequence[Candidate], asked: Question, terms: Terms, around: Mapping[str, ContextWindow]
+    ranking: Sequence[Candidate], asked: Question, terms: Terms, around: Mapping[str, ContextWindow], now: datetime
 ) -> list[Candidate]:
-    """The ranking with the newest statement about the same as its first dated one in that one's place."""
+    """The ranking with the newest statement about the same as its first dated one in that one's place. What is dated
+    after the question is a plan, and never the newest."""
     if not asked.asks_state:
         return list(ranking)
     dated = [place for place in _distinct(ranking)[:NEWEST_TOP] if _is_dated(ranking[place])]
@@ -36,8 +37,9 @@ def newest_first(
         return list(ranking)
     first, *others = dated
     group = [first, *_about_the_same(ranking, first, others, asked, terms, around)]
-    newest = max(group, key=lambda place: (_when(ranking[place]), -place))
-    if _when(ranking[newest]) == _when(ranking[first]):
+    past = [place for place in group if _when(ranking[place]) <= now]
+    newest = max(past, key=lambda place: (_when(ranking[place]), -place), default=first)
+    if newest == first or _when(ranking[newest]) == _when(ranking[first]):
         return list(ranking)
     return _moved(ranking, newest, to=first, note=f"newest of {len(group)} alike")
 

@@ -231,7 +231,7 @@ def _weigh(
     weighed = weigh(
         everyone, asked, terms, windows, weights=weights, passages=recipe.passages[tier], middle=recipe.middle
     )
-    return newest_first(drop_unrelated(weighed, floor=recipe.floor), asked, terms, windows)
+    return newest_first(drop_unrelated(weighed, floor=recipe.floor), asked, terms, windows, now)
 
 
 def _measure(candidates: Sequence[Candidate], query: Query, dense: DenseScores) -> list[Candidate]:

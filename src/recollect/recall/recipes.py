@@ -195,6 +195,8 @@ EVENT_WINDOW = timedelta(days=7)  # "around the migration", when only its day is
 
 # Staleness.
 MARKED_STALE = 0.5  # what is left of the score of a memory that was marked stale
+WAITING = 0.9  # … of one that waits for a person's word: its rival, which holds, goes first
+TO_COME = 0.9  # … of one that is dated after the question
 FILES_CHANGED = 0.4  # the most that is lost when every file of a memory changed since its commit
 FILE_OUTGREW = timedelta(days=30)  # a file this much newer than its memory asks for a review
 

@@ -1,8 +1,9 @@
 """Between scoring and packing: what the world has moved past counts for less, and says why.
 
 Four layers: somebody marked it stale; nobody needed it for longer than its half-life; its files changed since its
-commit; its file is much newer than it. A memory anchored to a symbol is checked against the symbol itself. Only the
-best few are looked at, because looking asks git and the disk.
+commit; its file is much newer than it. A memory anchored to a symbol is checked against the symbol itself. What waits
+for a person's word, and what is dated after the question, counts a little less than what holds. Only the best few are
+looked at, because looking asks git and the disk.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from recollect.core.kinds import Kinds
 from recollect.core.ports import Anchors, Changes, Standing
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
-from recollect.recall.recipes import FILE_OUTGREW, FILES_CHANGED, MARKED_STALE
+from recollect.recall.recipes import FILE_OUTGREW, FILES_CHANGED, MARKED_STALE, TO_COME, WAITING
 
 
 def lower_stale(
@@ -48,9 +49,13 @@ def _doubted(
     anchored: Mapping[MemoryId, Standing],
 ) -> Candidate:
     factor, doubts = 1.0, []
+    if memory.event_at is not None and memory.event_at > now:
+        factor *= TO_COME
     if memory.stale_at is not None and memory.stale_at <= now:
         factor *= MARKED_STALE
         doubts.append(f"marked stale on {memory.stale_at.date().isoformat()}")
+    elif memory.needs_review:
+        factor *= WAITING
     if _is_forgotten(memory, kinds, now):
         doubts.append("unused for longer than its half-life")  # its faded confidence has lowered it already
     if memory.id in anchored:
@@ -62,7 +67,7 @@ def _doubted(
         lost, said = _outdated(memory, changes)
         factor *= 1 - lost
         doubts += said
-    if not doubts:
+    if not doubts and factor == 1.0:
         return one
     score = one.score * factor
     return replace(one, score=score, doubts=tuple(doubts), factors={**one.factors, "standing": factor})

@@ -8,9 +8,10 @@ reads a document. Nothing here reads or writes a store.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -67,8 +68,17 @@ _NEGATION = frozenset(
 )
 _CHANGE = frozenset(
     "now instead anymore longer changed moved switched replaced migrated renamed upgraded downgraded since "
-    "actually currently from".split()
+    "actually currently".split()
 )
+# A number that tells which thing is spoken of, and nothing about it: "boat 7 gets fuel", "Python 3.11 is supported".
+_NAME_WORDS = 4  # a name stands among the first words, before anybody does anything
+_NO_NAME = frozenset(
+    "i we you he she it they is are was were be been has have had do does did will would can could should must may "
+    "to at of in on by for with from than about until after before since per every each up down over under only "
+    "least most max maximum min minimum up exactly around nearly uses use takes".split()
+)
+_PAST = frozenset("was were went saw met bought sold won lost began came left had did took gave got made".split())
+_YEAR = re.compile(r"^(?:19|20)\d\d$")
 _OPPOSITES = (
     "enable disable", "enabled disabled", "on off", "always never", "true false", "allow deny", "allowed denied",
     "allow forbid", "required optional", "must may", "add remove", "include exclude", "public private",
@@ -94,7 +104,8 @@ class Claim:
     """A statement taken apart: what it is about, and what it asserts of it."""
 
     topic: frozenset[str]  # without numbers, negations, opposites and filler: what a rival would share
-    numbers: frozenset[str]
+    numbers: frozenset[str]  # without those that are a part of a name
+    names: frozenset[str]  # numbers that say which thing is meant, or in which year something was
     negated: bool
     poles: frozenset[str]  # words that have an opposite
     change: bool  # it says that something changed
@@ -104,17 +115,31 @@ class Claim:
 @lru_cache(maxsize=512)  # each statement is looked at up to three times on its way in
 def read_claim(text: str) -> Claim:
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
-    numbers = frozenset(word for word in words if _NUMBER.match(word))
+    names = frozenset(_names(words))
+    numbers = frozenset(word for word in words if _NUMBER.match(word)) - names
     poles = frozenset(word for word in words if word in _OPPOSITE)
-    aside = numbers | poles | _NEGATION | _CHANGE | _FILLER
+    aside = numbers | names | poles | _NEGATION | _CHANGE | _FILLER
     return Claim(
         topic=frozenset(_stem(word) for word in words if word not in aside),
         numbers=numbers,
+        names=names,
         negated=any(word in _NEGATION for word in words),
         poles=poles,
         change=any(word in _CHANGE for word in words) or "no longer" in text.lower(),
         length=len(words),
     )
+
+
+def _names(words: list[str]) -> Iterator[str]:
+    """The numbers that belong to the name of what a statement is about, and the years in which something was."""
+    for place, word in enumerate(words[:_NAME_WORDS]):
+        if word in _NO_NAME:
+            break
+        follows = place > 0 and not _NUMBER.match(words[place - 1]) and words[place - 1] not in _FILLER
+        if _NUMBER.match(word) and follows and place + 2 < len(words):
+            yield word
+    if any(word in _PAST or word.endswith("ed") for word in words):
+        yield from (word for before, word in pairwise(words) if before == "in" and _YEAR.match(word))
 
 
 def score_wording(new: str, old: str) -> tuple[float, tuple[str, ...]]:
@@ -124,6 +149,8 @@ def score_wording(new: str, old: str) -> tuple[float, tuple[str, ...]]:
     if max(mine.length, theirs.length) > _MAX_WORDS or len(mine.topic & theirs.topic) < _MIN_TOPIC:
         return 0.0, ()
     if jaccard(mine.topic, theirs.topic) < CLOSE:
+        return 0.0, ()
+    if mine.names != theirs.names:
         return 0.0, ()
     if (fresh := mine.numbers - theirs.numbers) and (gone := theirs.numbers - mine.numbers):
         return 1.0, (f"another number ({', '.join(sorted(fresh))} instead of {', '.join(sorted(gone))})",)

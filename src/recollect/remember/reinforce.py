@@ -1,6 +1,7 @@
 """What being used does to a memory, and writing it down.
 
-Every fifth access without a correction adds a little confidence; after ten, nobody has to review it any more. Seen
+Every fifth access without a correction adds a little confidence; after ten, nobody has to review it any more, unless
+it contradicts something: reading settles no contradiction, and makes neither side surer. Seen
 again in another session, a guess gains too, and after enough of them it is shown. That holds for what a person stands
 behind and for what we composed of local facts: however often the words of a tool or an agent are read or repeated,
 that makes them no truer.
@@ -28,10 +29,10 @@ _WITNESSES = 100  # sessions a memory keeps that it was seen in
 SETTLED = 10  # accesses without correction after which review is no longer asked for
 
 
-def accessed(memory: Memory, at: datetime) -> Memory:
-    """The memory after one more access at `at`."""
+def accessed(memory: Memory, at: datetime, *, contested: bool = False) -> Memory:
+    """The memory after one more access at `at`. What is contested earns nothing by it."""
     streak = memory.streak + 1
-    earns = gains_by_use(memory)
+    earns = gains_by_use(memory) and not contested
     gain = GAIN if earns and streak % STRIDE == 0 and memory.confidence < CAP else 0.0
     return memory.having(
         access_count=memory.access_count + 1,
@@ -59,8 +60,11 @@ def note_access(store: Store, ids: Sequence[MemoryId], hand: ActContext) -> None
     """Count one access each. Not synced: losing a count in a power cut harms nobody."""
     with store.engine.write(durable=False):
         changed: list[tuple[Memory, Memory]] = []
-        for memory in store.memories.get_many(ids).memories:
-            used = accessed(memory, hand.at)
+        memories = store.memories.get_many(ids).memories
+        waiting = [memory.id for memory in memories if memory.needs_review]
+        contested = store.links.rivals(waiting) if waiting else {}
+        for memory in memories:
+            used = accessed(memory, hand.at, contested=memory.id in contested)
             store.memories.update(memory, used)
             if (used.confidence, used.needs_review) != (memory.confidence, memory.needs_review):
                 changed.append((memory, used))

@@ -93,7 +93,7 @@ def rebuild(source: Store, target: Store) -> Rebuilt:
             target.memories.add(memories[start : start + _CHUNK])
         target.links.put(list(rows.links.values()))
         for (project, key), (reason, at) in rows.tombstones.items():
-            Tombstones(target.engine, project).put(key, reason=reason, at=at)
+            Tombstones(target.engine, project).put([key], reason=reason, at=at)
         target.entities.put(list(rows.entities.values()))
         target.sessions.adopt()
     return rows

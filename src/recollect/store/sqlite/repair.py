@@ -95,7 +95,7 @@ def _carry_tombstones(fresh: SqliteEngine, erasures: Erasures) -> int:
     missing = {key: stone for key, stone in erasures.tombstones.items() if key not in rows}
     with fresh.write():
         for (project, key), stone in missing.items():
-            Tombstones(fresh, project).put(key, reason=stone.reason, at=stone.at)
+            Tombstones(fresh, project).put([key], reason=stone.reason, at=stone.at)
     return len(missing)
 
 
