@@ -46,6 +46,7 @@ soak: setup
 	RECOLLECT_SOAK=$${RECOLLECT_SOAK:-1} $(BIN)/python benchmarks/faults.py
 	RECOLLECT_SOAK=$${RECOLLECT_SOAK:-1} $(BIN)/python -m pytest tests/panel/test_quality.py -k hostile
 	RECOLLECT_HTTP_CASES=100 $(BIN)/python -m pytest -n 0 tests/interfaces/http/test_contract.py
+	RECOLLECT_SYNC_SEEDS=20000 RECOLLECT_SYNC_STEPS=100 $(BIN)/python -m pytest -n auto tests/sync/test_simulation.py
 	$(BIN)/python benchmarks/members_sight.py --worlds 10000
 	$(BIN)/python benchmarks/failover.py --rounds 50
 

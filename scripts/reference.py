@@ -17,7 +17,7 @@ from reference_mcp import mcp
 from reference_python import python
 
 from recollect.config import REPOSITORY_MAY, Settings
-from recollect.core import errors
+from recollect.core import errors, sync_errors
 from recollect.core.fields import FIELDS
 from recollect.core.fields import Field as MemoryField
 from recollect.core.records import Memory
@@ -88,13 +88,13 @@ def _comments(source: str) -> dict[str, str]:
 
 def error_page() -> str:
     """The error codes with the first line of their docstrings."""
-    tree = ast.parse(inspect.getsource(errors))
     rows = []
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            code = getattr(errors, node.name).code
-            text = (ast.get_docstring(node) or "").split("\n")[0]
-            rows.append(f"| `{code}` | `{node.name}` | {text} |")
+    for module in (errors, sync_errors):
+        for node in ast.parse(inspect.getsource(module)).body:
+            if isinstance(node, ast.ClassDef):
+                code = getattr(module, node.name).code
+                text = (ast.get_docstring(node) or "").split("\n")[0]
+                rows.append(f"| `{code}` | `{node.name}` | {text} |")
     return (
         "# Errors\n\nCodes are stable across releases.\n\n| code | class | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
     )

@@ -32,6 +32,12 @@ export type BatchShape = { results: BatchResult[] };
 /** A JSON object. Values have the type they should have: a number in quotes is no number. */
 export type Body = Record<string, never>;
 
+/** A batch of changes. Sent again under the same name it is not applied again. */
+export type ChangesBody = { version: number; batch: string; records: Json[]; confirmed?: boolean };
+
+/** Some changes, and the position after them. */
+export type ChangesShape = { records: Json[]; after: number; anchor: string; more: boolean; reset: boolean };
+
 export type CheckShape = { ok: boolean; memories: number; findings: Json[] };
 
 export type CitedSentenceShape = { text: string; memories: string[] };
@@ -93,6 +99,9 @@ export type FoundMemories = { query_type: string; notes: string[]; hits: FoundMe
 
 /** A memory that was found, with what ranked it and where the words of the question stand in it. */
 export type FoundMemory = { id: string; score: number; confidence: number; citation: string; factors: Record<string, number>; reasons: string[]; doubts: string[]; highlights?: number[][]; memory: WholeMemory };
+
+/** What a server is: the versions it speaks, the name of its copy, its project, its time and its limits. */
+export type GreetingShape = { versions: number[]; server: string; project: string; time: string; memories: number; max_bytes: number; max_records: number };
 
 export type GrowthShape = { name: string; value: number; limit: number; passed: boolean; text: string; advice: string };
 
@@ -182,6 +191,9 @@ export type ReasonShape = { code: string; points: number; text: string; action: 
 /** An act, and why. */
 export type Reasoned = { why?: string };
 
+/** What became of one record. */
+export type RecordResultShape = { key: string; verdict: "applied" | "stale" | "known" | "buried" | "refused"; version?: number; why?: string };
+
 export type RelatedDocumentShape = { document: DocumentShape; count: number; last: string };
 
 export type RelatedDocumentsShape = { related: RelatedDocumentShape[] };
@@ -190,6 +202,8 @@ export type RelatedDocumentsShape = { related: RelatedDocumentShape[] };
 export type RememberedShape = { id: string; verdict: "new" | "same" | "supersedes" | "contradicts"; against: string[]; redacted: string[]; notes: string[]; durable: boolean; memory: WholeMemory };
 
 export type RemovedShape = { removed: string };
+
+export type ResultsShape = { results: RecordResultShape[] };
 
 /** What speaks for and against an item, both sides of a contradiction included. */
 export type ReviewEvidenceShape = { item: ReviewItemShape; times: number; sightings: SightingShape[]; sources: WholeMemory[]; history: EntryShape[]; rival_histories: Record<string, EntryShape[]> };
@@ -247,6 +261,9 @@ export type StatusShape = { project: string; memories: Record<string, number>; s
 export type StoreShape = { name: "project" | "personal"; project?: string; path: string | null; exists: boolean; foreign?: boolean; read_only?: boolean; memories?: Record<string, number>; bytes?: number; notices?: string[]; backups?: Json[] };
 
 export type StoresShape = { stores: StoreShape[] };
+
+/** The version that each thing of a batch got. */
+export type SyncBatchShape = { applied: Record<string, number> };
 
 export type TeamShape = { name: string; projects: string[] };
 
@@ -772,6 +789,34 @@ export interface Operations {
     body: undefined;
     answer: StateShape;
   };
+  /** Which versions of the protocol are spoken here, whose memories these are, and the time. */
+  greet_copy: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: GreetingShape;
+  };
+  /** What became of a batch whose answer was lost. */
+  close_sync_batch: {
+    path: { batch: string };
+    query: { store?: "project" | "personal" };
+    body: undefined;
+    answer: SyncBatchShape;
+  };
+  /** What changed after a position of the log, a page at a time. */
+  list_sync_changes: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal"; version?: number; after?: number; anchor?: string };
+    body: undefined;
+    answer: ChangesShape;
+  };
+  /** Apply a batch of changes from a copy; the answer says of each record what became of it. */
+  apply_sync_batch: {
+    path: Record<string, never>;
+    query: { store?: "project" | "personal" };
+    body: ChangesBody;
+    answer: ResultsShape;
+  };
   /** Teams with their projects, people, open invitations, and how much is disputed. */
   read_team: {
     path: Record<string, never>;
@@ -927,6 +972,10 @@ export const routes: Record<keyof Operations, [string, string]> = {
   back_up_store: ["POST", "/v1/stores/backup"],
   check_store: ["GET", "/v1/stores/check"],
   read_store_state: ["GET", "/v1/stores/state"],
+  greet_copy: ["GET", "/v1/sync"],
+  close_sync_batch: ["POST", "/v1/sync/batches/{batch}"],
+  list_sync_changes: ["GET", "/v1/sync/changes"],
+  apply_sync_batch: ["POST", "/v1/sync/changes"],
   read_team: ["GET", "/v1/team"],
   invite_person: ["POST", "/v1/team/invite"],
   list_people: ["GET", "/v1/team/people"],

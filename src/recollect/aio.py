@@ -28,6 +28,7 @@ from recollect.documents.api import Docs
 from recollect.documents.layout import Layout
 from recollect.observer.api import Observer
 from recollect.review.api import Review
+from recollect.sync.api import Sync
 from recollect.team.api import Team
 from recollect.tend.maintenance import Maintenance
 from recollect.tend.overview import Overview
@@ -276,6 +277,28 @@ class AsyncReview(Twin[Review]):
     decide_many = on_thread(Review.decide_many)
 
 
+class AsyncSync(Twin[Sync]):
+    """The team's server."""
+
+    run = on_thread(Sync.run)
+    carry_out = on_thread(Sync.carry_out)
+    preview = on_thread(Sync.preview)
+    status = on_thread(Sync.status)
+    serve = on_thread(Sync.serve)
+    scrub = on_thread(Sync.scrub)
+    chore = on_thread(Sync.chore)
+
+    @property
+    def is_set(self) -> bool:
+        """Has the person named a server?"""
+        return self._inner.is_set
+
+    @property
+    def is_linked(self) -> bool:
+        """Was this project ever synced with the server?"""
+        return self._inner.is_linked
+
+
 class AsyncAgentSession(Twin[AgentSession]):
     """Memory beside one working agent."""
 
@@ -390,6 +413,10 @@ class AsyncRecollect(Twin[Recollect]):
     @property
     def review(self) -> AsyncReview:
         return AsyncReview(self._inner.review)
+
+    @property
+    def sync(self) -> AsyncSync:
+        return AsyncSync(self._inner.sync)
 
     @property
     def sessions(self) -> AsyncSessions:

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from recollect.remember.subject import Subject
     from recollect.remember.undo import Undone
     from recollect.review.api import Review
+    from recollect.sync.api import Sync
     from recollect.team.api import Team
     from recollect.tend.erase import Copies
     from recollect.tend.erasure_report import ErasureReport
@@ -95,6 +96,7 @@ class Rooms(Protocol):
     def agent_context(self, observer: Observer) -> AgentContext: ...
     def answerer(self) -> Answerer: ...
     def chats(self) -> Chats: ...
+    def sync(self) -> Sync: ...
     def chores(self, observer: Observer) -> Sequence[Chore]: ...
     def team(self) -> Team: ...
     def seen_by(self, member: Member, *, door: ActDoor, view_of: Recollect) -> Recollect: ...
@@ -613,6 +615,11 @@ class Recollect:
     def team(self) -> Team:
         """Who works with this store beside its keeper: people, invitations, tokens, talk about disputed memories."""
         return self._rooms.team()
+
+    @cached_property
+    def sync(self) -> Sync:
+        """The team's server: run, preview, status."""
+        return self._rooms.sync()
 
     def agent(self, session: str, *, host: str = "", arm: str | None = None) -> AgentSession:
         """Memory beside one working agent: what to say at each moment, and what was seen. Its methods never raise."""

@@ -35,10 +35,14 @@ class Settings:
     busy_timeout: float = 30.0  # seconds a writer queues before it reports the store as busy
     replica_dsn: str = ""  # a copy of a store on PostgreSQL that answers reads while it keeps up; empty: none
     methodology: str = "native"  # how phases and work units are named
+    sync_server: str = ""  # the team's server to sync with, such as https://memory.example.org; empty: none
+    sync_token: str = ""  # a person's token of that server
+    sync_mode: str = "all"  # what leaves this machine: all (but personal memories and secrets), or vectors: no words
     documents: Mapping[str, Any] = field(default_factory=dict)  # a table: preset, roots, ignore, rules, specs, detector
 
 
 FILE = "config.toml"
+SECRET = frozenset({"sync_token"})  # settings that nobody is shown
 _MAX_BYTES = 256_000  # of a settings file
 _TABLES = frozenset({"documents"})  # for files only; the room that uses one checks what is in it
 

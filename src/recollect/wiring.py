@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from recollect.recall.channels.dense import DenseChannel
     from recollect.remember.follow import FileFollower
     from recollect.review.api import Review
+    from recollect.sync.api import Sync
     from recollect.team.api import Team
 
 MEMORY = ":memory:"
@@ -430,7 +431,16 @@ class WiredRooms:
             from recollect.tend.vectors import VectorChore
 
             chores.append(VectorChore(store, self._embedder, clock))
+        if (sync := self.sync()).is_set:
+            chores.append(sync.chore())
         return chores
+
+    def sync(self) -> Sync:
+        from recollect.sync.api import Sync, SyncSettings
+
+        chosen = self._settings
+        settings = SyncSettings(chosen.sync_server, chosen.sync_token, chosen.sync_mode)
+        return Sync(self._store, self._writer, settings, self._origin)
 
     def _commit_messages(self) -> Sequence[CommitMessage]:
         """Of the project's last commits; a store elsewhere has none."""

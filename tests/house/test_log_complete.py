@@ -21,7 +21,9 @@ ALLOWED = {
     "remember/passages.py": "inserts what it noted as put",
     "remember/reinforce.py": "being read is no change; what is one goes through Changes",
     "remember/replay.py": "fills an empty store from a log",
+    "sync/replica.py": "inserts what it noted as come from another copy",
     "tend/runner.py": "a report, about no row",
+    "testing/sync.py": "a copy in memory, with a log of its own",
     "testing/store.py": "tries an engine, with rows that belong to nobody",
 }
 

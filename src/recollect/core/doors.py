@@ -26,6 +26,7 @@ class ActDoor(NamedTuple):  # a dataclass would cost every command 15 ms of impo
 CLI_TERMINAL = ActDoor("cli-terminal", is_persons=True, vouches=True)  # a command at a terminal, or with --as-person
 PYTHON = ActDoor("python", is_persons=True, vouches=True)  # the owner's program
 PANEL = ActDoor("panel", is_persons=True, vouches=True)
+SYNC = ActDoor("sync", is_persons=True, vouches=True)  # another copy of the memories, with a person's token
 
 # Agents'.
 CLI = ActDoor("cli")  # a command without a terminal: a script, or an agent's shell
@@ -46,8 +47,8 @@ IMPORT = ActDoor("import")  # what other programs and strangers wrote down, howe
 DOORS = {
     door.name: door
     for door in (
-        CLI_TERMINAL, PYTHON, PANEL, CLI, MCP, HTTP, HOOK, ADAPTER, CHAT, OBSERVER, DOCUMENTS, CODE, CONSOLIDATION,
-        TEND, IMPORT,
+        CLI_TERMINAL, PYTHON, PANEL, SYNC, CLI, MCP, HTTP, HOOK, ADAPTER, CHAT, OBSERVER, DOCUMENTS, CODE,
+        CONSOLIDATION, TEND, IMPORT,
     )
 }  # fmt: skip
 

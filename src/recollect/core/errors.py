@@ -596,7 +596,7 @@ class StoreForeign(Refused):
 
     def __init__(self, location: str, doubt: str) -> None:
         super().__init__(
-            f"{location} is foreign ({doubt}), so nothing of it is sent to a model.",
+            f"{location} is foreign ({doubt}), so nothing of it is sent anywhere.",
             hint="Look at it with `recollect list`, then run `recollect trust adopt`.",
         )
 

@@ -48,6 +48,7 @@ Action: TypeAlias = Literal[
     "import",
     "comment",
     "team",
+    "sync",
 ]
 # Which row an entry is about. A note is about none: it tells what was done to the store.
 About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", "note"]
@@ -56,7 +57,7 @@ About: TypeAlias = Literal["memory", "link", "tombstone", "entity", "passages", 
 QUIET: tuple[Action, ...] = (
     "reinforce", "annotate", "expire", "prune", "tend", "find_entity", "merge_entity", "split_entity", "migrate",
     "salvage", "restore", "repair", "index", "snapshot", "erase", "import",
-    "comment", "team",
+    "comment", "team", "sync",
 )  # fmt: skip
 
 GENESIS = "0" * 64  # what the first entry is chained to
@@ -105,10 +106,10 @@ class Entry:
 
     @property
     def is_shown(self) -> bool:
-        """Is it told by itself? A link that a new memory brought, a tombstone that a rejection left and what an upgrade
-        wrote down of a row as it was are not."""
+        """Is it told by itself? A link that a new memory brought, a tombstone that a rejection left, what an upgrade
+        wrote down of a row as it was and the note that a batch came in are not."""
         told = self.change.about in ("memory", "passages", "note") or self.change.action == "link"
-        return told and self.change.action != "snapshot"
+        return told and self.change.action != "snapshot" and (self.change.action, self.change.about) != ("sync", "note")
 
 
 # What members are told of an entry: who did what and when, a person's reason, and how the memory stood.

@@ -26,6 +26,7 @@ _MAX_BYTES = 256 << 20  # bytes of one answer
 _CHUNK = 1 << 16
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})  # statuses that may pass
 Result = TypeVar("Result")
+_NO_HEADERS: Mapping[str, str] = {}
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -59,6 +60,7 @@ class Caller:
     headers: Mapping[str, str]
     down: ErrorType
     wrong: ErrorType
+    explain: Callable[[int, str], RecollectError | None] = lambda status, body: None  # a refusal in the server's words
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = random.random
@@ -68,6 +70,13 @@ class Caller:
 
     def get(self, url: str, retry: RetryPolicy) -> Any:
         return self._ask(url, None, retry)
+
+    def fetch(
+        self, url: str, body: bytes | None, retry: RetryPolicy, *, headers: Mapping[str, str] | None = None
+    ) -> bytes:
+        """The bytes of an answer, to bytes where some are sent."""
+        ends = self.clock() + retry.deadline
+        return self._retry(lambda timeout: self._once(url, body, timeout, ends, headers or {}), retry, ends)
 
     def stream(self, url: str, body: Mapping[str, Any], retry: RetryPolicy) -> Iterator[str]:
         """The lines of an answer as they come. It is asked again until it begins to answer, never after that."""
@@ -100,14 +109,18 @@ class Caller:
                 pause = min(pause * 2, retry.longest_pause)
         raise self._down("no try was allowed")
 
-    def _once(self, url: str, data: bytes | None, timeout: float, ends: float) -> bytes:
-        with self._translate_errors(url), self._open(url, data, timeout) as response:
+    def _once(
+        self, url: str, data: bytes | None, timeout: float, ends: float, headers: Mapping[str, str] = _NO_HEADERS
+    ) -> bytes:
+        with self._translate_errors(url), self._open(url, data, timeout, headers) as response:
             return self._read(response, ends)
 
-    def _open(self, url: str, data: bytes | None, timeout: float) -> http.client.HTTPResponse:
+    def _open(
+        self, url: str, data: bytes | None, timeout: float, more: Mapping[str, str] = _NO_HEADERS
+    ) -> http.client.HTTPResponse:
         if timeout <= 0:
             raise _Transient("the time was up")
-        headers = {"User-Agent": "recollect", "Content-Type": "application/json", **self.headers}
+        headers = {"User-Agent": "recollect", "Content-Type": "application/json", **self.headers, **more}
         with self._translate_errors(url):
             request = urllib.request.Request(url, data=data, headers=headers)
             response: http.client.HTTPResponse = _opener(url).open(request, timeout=timeout)
@@ -157,7 +170,10 @@ class Caller:
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """A status other than success: worth another try, or final with a way out."""
         with error:
-            said = self._message(error)
+            text = self._text(error)
+        said = " ".join(printable(text).split())[:300]
+        if error.code not in _RETRIED and (told := self.explain(error.code, text)) is not None:
+            return told
         why = f"status {error.code}" + (f", {said}" if said else "")
         if error.code in _RETRIED and "insufficient_quota" not in said:
             return _Transient(why, after=_retry_after(error.headers.get("Retry-After")))
@@ -169,15 +185,15 @@ class Caller:
         }.get(error.code, "Check the address, the model and the dimensions in the setting.")
         return self._down(why, hint=hint)
 
-    def _message(self, error: urllib.error.HTTPError) -> str:
-        """What the server says about it, in one short line, without any key."""
+    def _text(self, error: urllib.error.HTTPError) -> str:
+        """What the server says about it, without any key."""
         try:
             text = error.read(4096).decode("utf-8", "replace")
         except (OSError, http.client.HTTPException):
             return ""
         for secret in self.headers.values():
             text = text.replace(secret.removeprefix("Bearer "), "…")
-        return " ".join(printable(text).split())[:300]
+        return text
 
     def _parsed(self, data: bytes) -> Any:
         try:

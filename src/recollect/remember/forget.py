@@ -22,6 +22,7 @@ from recollect.store.store import Store
 from recollect.store.tombstones import tombstone_key
 
 _TRACE = 60  # characters of a text that are looked for in the file after it was forgotten
+_LOOKED_FOR = 50  # texts: to look for more of them takes longer than to write the file again
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext, *, expected: 
 
     store.engine.retry_with_reserve(act)
     try:
-        clean = _scrub(store, named, texts)
+        clean = scrub(store, named, texts)
     except StoreError as error:  # it is forgotten all the same; the next one tries again
         return [Forgotten(one.id, str(error)) for one in named]
     lingering = "" if clean else "another process is reading; the log is emptied by the next write"
@@ -98,14 +99,14 @@ def ever_said(store: Store, memory: Memory) -> list[str]:
     return [memory.content, *(str(body["content"]) for body in bodies if "content" in body)]
 
 
-def _scrub(store: Store, memories: Sequence[Memory], texts: Mapping[MemoryId, list[str]]) -> bool:
+def scrub(store: Store, memories: Sequence[Memory], texts: Mapping[MemoryId, list[str]]) -> bool:
     """Empty cache and log, and rewrite the file when splitting a page once left a copy of a text in a gap. False when
     the log could not be emptied."""
     empty(store.engine)
     settled = store.engine.checkpoint()
     said_elsewhere = store.memories.by_fingerprint([memory.fingerprint for memory in memories])
     gone = [text for memory in memories if memory.fingerprint not in said_elsewhere for text in texts[memory.id]]
-    if any(store.engine.contains_bytes(text[:_TRACE]) for text in gone):
+    if len(gone) > _LOOKED_FOR or any(store.engine.contains_bytes(text[:_TRACE]) for text in gone):
         store.engine.vacuum()
         settled = store.engine.checkpoint()
     return settled

@@ -132,7 +132,7 @@ class Contents:
 
     _FORGOTTEN = """
         select distinct subject from log where subject = any(:ids) and project = :project and about = 'memory'
-           and action in ('forget', 'erase')
+           and action in ('forget', 'erase') /* whole */
     """
 
     def forgotten(self, ids: Sequence[str]) -> set[str]:

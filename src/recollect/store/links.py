@@ -77,6 +77,30 @@ class Links:
         """What points at a memory."""
         return [read_link(row) for row in self._engine.rows(self._TO, {"id": id, "project": self._project})]
 
+    _OF_SOURCES = f"""
+        select {_NAMES} from links where project = :project and source = any(:ids) order by source, relation, target
+    """
+
+    def of_sources(self, ids: Sequence[str]) -> list[Link]:
+        """What some memories point at."""
+        return self._of_many(self._OF_SOURCES, ids)
+
+    _TO_TARGETS = f"""
+        select {_NAMES} from links where project = :project and target = any(:ids) and is_file = 0
+         order by source, relation, target
+    """
+
+    def to_targets(self, ids: Sequence[str]) -> list[Link]:
+        """What points at some memories."""
+        return self._of_many(self._TO_TARGETS, ids)
+
+    def _of_many(self, sql: str, ids: Sequence[str]) -> list[Link]:
+        return [
+            read_link(row)
+            for some in chunks(ids)
+            for row in self._engine.rows(sql, {"project": self._project, "ids": some})
+        ]
+
     # What waits is few: it leads, and its links are looked up from both ends.
     _RIVALS = f"""
         select m.id, l.target from memories m

@@ -23,7 +23,10 @@ _MARKS = ", ".join("?" for _ in COLUMNS.split(","))
 _PAGE = 1000
 _QUIET = ", ".join(f"'{action}'" for action in QUIET)
 # As `Entry.is_shown` says.
-_SHOWN = "((about in ('memory', 'passages', 'note') or action = 'link') and action <> 'snapshot')"
+_SHOWN = (
+    "((about in ('memory', 'passages', 'note') or action = 'link') and action <> 'snapshot'"
+    " and not (action = 'sync' and about = 'note'))"
+)
 REPLICA = "replica"  # the fact that names this copy of the store
 ANCHOR = "log_head"  # the fact that says where the log ends
 

@@ -230,6 +230,18 @@ class Memories:
                 found.setdefault(memory.fingerprint, []).append(memory)
         return found
 
+    _SAYING = (
+        "select fingerprint, id from memories where fingerprint = any(:prints) and project = :project order by seq"
+    )
+
+    def saying(self, fingerprints: Sequence[str]) -> dict[str, list[MemoryId]]:
+        """The memories that say exactly the same, whatever became of them, for each fingerprint that has some."""
+        found: dict[str, list[MemoryId]] = {}
+        for some in chunks(fingerprints):
+            for key, id in self._engine.rows(self._SAYING, {"prints": some, "project": self._project}):
+                found.setdefault(key, []).append(MemoryId(id))
+        return found
+
     _ORDERS: ClassVar[dict[Order, str]] = {
         "newest": "m.created_at desc, m.id desc",
         "oldest": "m.created_at, m.id",

@@ -44,21 +44,22 @@ class MergedState:
     fork: State | None = None
 
 
-def merge_states(base: Shadow | None, mine: State, theirs: State, *, sent: Shadow | None = None) -> MergedState:
-    """Our state and the server's as one. `base` is what both had last, nothing when they never compared. `sent` is what
-    we sent without hearing an answer: if the server has those words they are ours, and what we wrote since follows."""
+def merge_states(base: Shadow | None, mine: State, theirs: State) -> MergedState:
+    """Our state and the server's as one. `base` is what both had last, nothing when they never compared."""
     state: State = {}
     for name in sorted((mine.keys() | theirs.keys()) - _APART):
         side = mine if _is_ours(base, name, mine, theirs) else theirs
         if name in side:
             state[name] = side[name]
-    conflict = _merge_words(base, mine, theirs, sent, state)
+    conflict = _merge_words(base, mine, theirs, state)
     _merge_standing(base, mine, theirs, state)
     for name in LABELS:
         _put(state, name, _merge_items(base, name, mine, theirs))
     _put(state, LINKS, _merge_links(base, mine, theirs))
     _put(state, ATTRIBUTES, _merge_attributes(base, mine, theirs))
     _merge_usage(base, mine, theirs, state)
+    if all(state.get(name) == theirs.get(name) for name in (state.keys() | theirs.keys()) - CLOCKED):
+        state = dict(theirs)
     return MergedState(state, _forked(mine) if conflict and is_open(mine) else None)
 
 
@@ -70,11 +71,10 @@ def _is_ours(base: Shadow | None, name: str, mine: State, theirs: State) -> bool
     return base is not None and base.differs(name, mine) and not base.differs(name, theirs)
 
 
-def _merge_words(base: Shadow | None, mine: State, theirs: State, sent: Shadow | None, state: State) -> bool:
+def _merge_words(base: Shadow | None, mine: State, theirs: State, state: State) -> bool:
     """Put the words in; True when both sides have words of their own."""
     ours = base is None or any(base.differs(name, mine) for name in _WORDS)
-    known = [one for one in (base, sent) if one is not None]
-    others = not any(all(not one.differs(name, theirs) for name in _WORDS) for one in known)
+    others = base is None or any(base.differs(name, theirs) for name in _WORDS)
     side = mine if ours and not others else theirs
     for name in _WORDS:
         if name in side:
@@ -94,6 +94,10 @@ def _merge_standing(base: Shadow | None, mine: State, theirs: State, state: Stat
     ours = base is not None and any(base.differs(name, mine) for name in decided)
     others = base is None or any(base.differs(name, theirs) for name in decided)
     same = all(mine.get(name) == theirs.get(name) for name in decided)
+    if base is not None and (better := _reworded(base, mine, theirs)) is not None:
+        _copy(better, state, (*_STANDING, "confidence"))
+        state["needs_review"] = True
+        return
     if ours and others and not same:
         first, second = sorted((mine, theirs), key=lambda one: -_CAUTION.index(Status(one["status"])))
         _copy(first, state, _STANDING)
@@ -110,6 +114,15 @@ def _merge_standing(base: Shadow | None, mine: State, theirs: State, state: Stat
         return
     side = mine if ours else theirs
     _copy(side, state, (*_STANDING, "confidence"))
+
+
+def _reworded(base: Shadow, mine: State, theirs: State) -> State | None:
+    """The side that has new words for what the other one rejected: a rejection is of the words it saw."""
+    for one, other in ((mine, theirs), (theirs, mine)):
+        is_reworded = base.differs("content", one) and not base.differs("content", other)
+        if is_reworded and is_open(one) and other["status"] == Status.REJECTED and base.differs("status", other):
+            return one
+    return None
 
 
 def _copy(side: State, state: State, names: tuple[str, ...]) -> None:
@@ -185,3 +198,38 @@ def _put(state: State, name: str, value: Any) -> None:
 def is_mass_deletion(deleted: int, shared: int) -> bool:
     """Are these too many deletions to follow without asking?"""
     return deleted > MASS_COUNT or (shared >= MASS_FLOOR and deleted > MASS_SHARE * shared)
+
+
+FOR_GOOD = ("forgotten", "erased")  # reasons of tombstones after which nothing of the words stays
+_REASONS = ("corrected", "rejected", *FOR_GOOD)  # the later the more final
+
+
+def is_more_final(reason: str, than: str) -> bool:
+    """Does a tombstone for this reason outlast one for that?"""
+    ranks = {name: rank for rank, name in enumerate(_REASONS)}
+    return ranks.get(reason, -1) > ranks.get(than, -1)
+
+
+def same_standing(one: State, other: State) -> bool:
+    """Are two states with the same words one memory? As `remember` asks it."""
+    names = ("kind", "scope", "visibility")
+    records = [state.get(ATTRIBUTES, {}).get("record") for state in (one, other)]
+    return all(one.get(name) == other.get(name) for name in names) and records[0] == records[1]
+
+
+def superseded(state: State, by: str, at: str) -> State:
+    """A memory whose place another one takes."""
+    kept = {name: value for name, value in state.items() if name != "needs_review"}
+    return {**kept, "status": str(Status.SUPERSEDED), "superseded_by": by, "valid_until": at}
+
+
+def joined(state: State, twin: State) -> State:
+    """A memory with what one that says the same knew."""
+    lists = {name: list(dict.fromkeys([*state.get(name, ()), *twin.get(name, ())])) for name in LABELS}
+    return {**state, **{name: items for name, items in lists.items() if items}}
+
+
+def rejected(state: State) -> State:
+    """A memory whose words were buried."""
+    kept = {name: value for name, value in state.items() if name not in ("needs_review", "verified", "streak")}
+    return {**kept, "status": str(Status.REJECTED), "confidence": 0.0}

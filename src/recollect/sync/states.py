@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from recollect.core.digest import blake2b
@@ -33,7 +34,8 @@ NUMBERS = ("access_count", "streak", "confidence")
 NEW = {"access_count": 0, "streak": 0, "confidence": 0.0}
 LINKS, ATTRIBUTES = "links", "attributes"
 WITHHELD = "withheld"  # the attribute of a memory whose words stayed on another machine
-_MADE_HERE = frozenset({Kind.EPISODE, Kind.PASSAGE})
+# Every copy has its own: what was said here, passages of files, and what was made of all that is known here.
+_MADE_HERE = {Kind.EPISODE: "conversation", Kind.PASSAGE: "passage", Kind.REFLECTION: "reflection"}
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
@@ -56,20 +58,54 @@ def stays_home(memory: Memory) -> str:
         return "held a secret"
     if memory.user is not None:
         return "belongs to one user"
-    if memory.kind in _MADE_HERE:
-        return "conversation" if memory.kind == Kind.EPISODE else "passage"
-    return ""
+    return _MADE_HERE.get(Kind(memory.kind), "") if memory.kind in _MADE_HERE else ""
+
+
+def is_private(memory: Memory) -> bool:
+    """Must nothing that is drawn from it leave, either?"""
+    return memory.visibility is Visibility.PERSONAL or memory.flagged or memory.user is not None
+
+
+def is_homely(kind: str) -> bool:
+    """Is it of a kind that never travels?"""
+    return kind in _MADE_HERE
 
 
 def secret_in(state: State) -> str:
     """The rule that finds a secret in what is about to cross the edge; empty when none does."""
-    return next(iter(rules_in(state)), "")
+    for name in _WORDED & state.keys():
+        value = state[name]
+        for part in value if name in LABELS else (value,):
+            found = _first_rule(part) if isinstance(part, str) and len(part) <= _SHORT else rules_in({name: part})
+            if found:
+                return found if isinstance(found, str) else found[0]
+    return next((rule for link in state.get(LINKS, ()) if (rule := _first_rule(str(link.get("file", ""))))), "")
 
 
-def withhold(id: str, state: State) -> State:
-    """A memory as it travels in the mode `vectors`: what it is and when, none of its words."""
+_SHORT = 200  # characters: texts that come again and again
+
+
+@lru_cache(maxsize=4_096)
+def _first_rule(text: str) -> str:
+    return next(iter(rules_in(text)), "")
+
+
+# Whatever people and agents may word.
+_WORDED = (
+    frozenset(
+        one.name for one in FIELDS if one.form in ("text", "name", "labels", "payload", "object", "work_unit", "span")
+    )
+    - {"superseded_by"}
+    - _AT_HOME
+)
+
+
+def withhold(id: str, state: State, key: str) -> State:
+    """A memory as it travels in the mode `vectors`: what it is and when, none of its words. A digest under `key`, which
+    no server knows, tells that the words have changed."""
     kept = {name: state[name] for name in sorted(_SHOWN & state.keys())}
-    return {**kept, "content": f"Kept on another machine ({id}).", ATTRIBUTES: {WITHHELD: True}}
+    mark = blake2b(str(state["content"]).encode("utf-8", "surrogatepass"), key=key.encode()[:64], digest_size=8)
+    return {**kept, "content": f"Kept on another machine ({id}).", ATTRIBUTES: {WITHHELD: mark.hexdigest()}}
 
 
 _SHOWN = CLOCKED | {"kind", "source", "scope", "visibility", "status", "confidence"}

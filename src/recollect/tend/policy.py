@@ -54,6 +54,7 @@ SCHEDULE: Mapping[str, When] = {
     "vectors": ALWAYS,
     "evict": ALWAYS,
     "settle": ALWAYS,
+    "sync": ALWAYS,
     "freshness": ALWAYS,
     "enrich": When(hour=2),
     "consolidate": When(hour=3),

@@ -62,6 +62,7 @@ COMMANDS = {
     "models": ("install", "offline model packs: list, install, path"),
     "panel": ("server", "see and steer what agents know, in a browser"),
     "serve": ("server", "the local server: HTTP API, events, MCP and the panel"),
+    "sync": ("sync", "keep this project in step with the team's server"),
     "token": ("server", "tokens for programs that use the server: create, list, revoke"),
     "team": ("team", "a shared store: who is in, invitations, roles, tokens, talk about disputed memories"),
     "mcp": ("mcp", "serve the memory to agents over the Model Context Protocol"),

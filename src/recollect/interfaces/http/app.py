@@ -46,9 +46,10 @@ from recollect.interfaces.http.mcp import McpEndpoint
 from recollect.interfaces.http.openapi import openapi
 from recollect.interfaces.http.problems import problem
 from recollect.interfaces.http.replies import RunningRequests, answer_once, reply_key
-from recollect.interfaces.http.routes import data, memories, people, system, team, work
+from recollect.interfaces.http.routes import data, memories, people, sync, system, team, work
 from recollect.interfaces.http.stores import ServedStores
 from recollect.interfaces.payloads.team import joined_json
+from recollect.sync.wire import MAX_COMPRESSED, deflate_text, inflate
 
 ENDPOINTS: Sequence[Endpoint] = (
     *memories.ENDPOINTS,
@@ -57,6 +58,7 @@ ENDPOINTS: Sequence[Endpoint] = (
     *system.ENDPOINTS,
     *data.ENDPOINTS,
     *team.ENDPOINTS,
+    *sync.ENDPOINTS,
 )
 PANEL_FOLDER = Path(__file__).parent / "panel"
 _THREADS = 8  # as many as the engine keeps connections for; more would open and close one for each request
@@ -142,12 +144,13 @@ class Application:
             data = await request.body()
         except ClientDisconnect:
             raise RequestRefused("The client went away", status=400) from None
-        body = endpoint.parse_body(data, request.headers.get("content-type", ""))
+        body = endpoint.parse_body(_inflated(data, request, endpoint), request.headers.get("content-type", ""))
+        gzip = endpoint.compressed and "gzip" in request.headers.get("accept-encoding", "")
 
         def answer() -> Response:
             memory = self.stores.view(query.store, caller)
             call = Call(memory, caller, request.path_params, query, body, revision, self)
-            return _rendered(endpoint.call(call), endpoint)
+            return _rendered(endpoint.call(call), endpoint, gzip=gzip)
 
         given = request.headers.get("idempotency-key")
         if given is None or endpoint.method == "GET" or not endpoint.repeats:
@@ -293,11 +296,26 @@ def _revision(request: Request, endpoint: Endpoint) -> int | None:
     return int(found[1])
 
 
-def _rendered(answer: Answer | dict[str, object], endpoint: Endpoint) -> Response:
+def _inflated(data: bytes, request: Request, endpoint: Endpoint) -> bytes:
+    """A body as it was before it was compressed."""
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding == "identity" or not data:
+        return data
+    if encoding != "gzip" or not endpoint.compressed:
+        raise RequestRefused(f"This takes no body in the encoding {encoding[:40]!r}", status=415)
+    if len(data) > MAX_COMPRESSED:
+        raise RequestRefused(f"A batch is no larger than {MAX_COMPRESSED:,} bytes", status=413)
+    return inflate(data)
+
+
+def _rendered(answer: Answer | dict[str, object], endpoint: Endpoint, *, gzip: bool = False) -> Response:
     told = answer if isinstance(answer, Answer) else Answer(answer)
     headers = {} if told.revision is None else {"ETag": f'"{told.revision}"'}
     status = told.status or endpoint.status
-    return Response(dump(told.value), status_code=status, media_type="application/json", headers=headers)
+    data = dump(told.value)
+    if gzip:
+        data, headers["Content-Encoding"] = deflate_text(data), "gzip"
+    return Response(data, status_code=status, media_type="application/json", headers=headers)
 
 
 async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

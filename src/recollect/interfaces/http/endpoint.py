@@ -171,6 +171,7 @@ class Endpoint:
     seconds: float = 30.0  # that an answer may take
     repeats: bool = True  # is its answer kept under an idempotency key?
     is_keepers: bool = False  # it is about the store or the machine, and no member's business
+    compressed: bool = False  # bodies may come as gzip, and answers go so to who takes them
 
     @property
     def name(self) -> str:

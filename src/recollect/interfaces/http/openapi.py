@@ -25,6 +25,7 @@ _TAGS = {
     "sessions": "Conversations, and who is spoken of.",
     "agents": "What agents did and what they were told.",
     "store": "The store and the server.",
+    "sync": "Copies of these memories on other machines.",
     "events": "What changes, as it changes.",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.interfaces.payloads.base import Json, iso_time, without_secret
 from recollect.interfaces.payloads.people import trust_json
@@ -92,7 +92,7 @@ def models_json(memory: Recollect) -> Json:
 
 def settings_json(memory: Recollect) -> Json:
     """The settings that hold, without the secrets an address may carry; and the level of trust."""
-    from recollect.config import Settings, load_settings
+    from recollect.config import SECRET, Settings, load_settings
 
     loaded = load_settings(None if memory.path is None else memory.path.parent)
     defaults = Settings()
@@ -100,7 +100,7 @@ def settings_json(memory: Recollect) -> Json:
         "settings": [
             {
                 "name": field.name,
-                "value": without_secret(getattr(loaded.settings, field.name)),
+                "value": _shown(getattr(loaded.settings, field.name), is_secret=field.name in SECRET),
                 "default": getattr(defaults, field.name),
             }
             for field in fields(Settings)
@@ -108,6 +108,10 @@ def settings_json(memory: Recollect) -> Json:
         "notice": loaded.notice,
         "trust": trust_json(memory.trust()),
     }
+
+
+def _shown(value: Any, *, is_secret: bool) -> Any:
+    return ("set" if value else "") if is_secret else without_secret(value)
 
 
 def stores_json(project: Recollect, personal: Path) -> Json:
