@@ -623,11 +623,16 @@ def keep_mark(path: Path, backup: Path | None = None) -> Iterator[None]:
 
 def _is_own(path: Path) -> bool:
     try:
-        store = open_store(path, Kinds(), create=False, read_only=True)
+        return not doubt_of(path)
     except StoreError:  # damaged or gone: it cannot vouch for what takes its place
         return False
+
+
+def doubt_of(path: Path) -> str:
+    """Why the store in a file is not this person's; empty when it is."""
+    store = open_store(path, Kinds(), create=False, read_only=True)
     try:
-        return not StoreOrigin(os.path.abspath(path), Meta(store.engine, FILE).get).doubt
+        return StoreOrigin(os.path.abspath(path), Meta(store.engine, FILE).get).doubt
     finally:
         store.close()
 

@@ -162,6 +162,16 @@ def test_check_and_backup_and_restore_speak_plainly(sh: Shell, tmp_path: Path) -
         assert [one.content for one in memory.list()] == ["Deploys run from main."]
 
 
+def test_restoring_a_copy_made_by_hand_says_that_the_store_is_foreign_now(sh: Shell, tmp_path: Path) -> None:
+    sh.json("remember", "Deploys run from main.")
+    with recollect.open(sh.store) as memory:
+        memory.store.engine.checkpoint()
+    (tmp_path / "hand.db").write_bytes(sh.store.read_bytes())
+    assert sh("restore", str(tmp_path / "hand.db")) == 0
+    assert "The store is foreign now" in sh.err
+    assert "recollect trust adopt" in sh.err
+
+
 # --- code -----------------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,9 @@ _TELLING = 12  # characters: a shorter text is only recognised when it is all th
 _LONGEST_WHOLE = 64  # characters of a text that may be one of the short ones, with its signs and spaces
 _FIRST = 4  # letters of the digest of a run's first word: one word in 65,536 is looked at in vain
 _WORDS_KEPT = 200_000
+_MARK = re.compile(
+    r"(?:words-[0-9]{1,3}-[0-9a-f]{24}-[0-9a-f]{4}|(?:whole|session|user|project)-[0-9a-f]{24}|everything)@[^@\s]{1,100}"
+)
 _LETTERS = re.compile(r"[^\W_]+")
 
 
@@ -225,6 +228,16 @@ def blank_text(text: str, marks: ErasureMarks, name: Callable[[str], str]) -> st
     return name(text) if marks.hold(text) else text
 
 
+def is_mark(kept: str) -> bool:
+    """Is it a mark as `as_keys` tells them?"""
+    return _MARK.fullmatch(kept) is not None
+
+
+def copy_of_mark(kept: str) -> str:
+    """The name of the copy in which a mark was made; empty when it names none."""
+    return kept.partition(_OF)[2]
+
+
 def marks_from(key: str, kept: Iterable[str]) -> ErasureMarks:
     """Marks of one copy as `as_keys` told them."""
     marks = ErasureMarks(key)
@@ -237,7 +250,7 @@ def marks_by_copy(kept: Iterable[str]) -> list[ErasureMarks]:
     """Marks as `as_keys` told them, of whichever copies: a store that was moved has those of the one it came from."""
     found: dict[str, ErasureMarks] = {}
     for one in kept:
-        key = one.partition(_OF)[2]
+        key = copy_of_mark(one)
         found.setdefault(key, ErasureMarks(key)).add_key(one)
     return list(found.values())
 

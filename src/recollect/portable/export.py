@@ -42,7 +42,7 @@ from recollect.store.contents import ROOM_TABLES, Contents, Kept
 from recollect.store.log import ANCHOR, REPLICA
 from recollect.store.meta import FILE, Meta
 from recollect.store.port import Row
-from recollect.store.tombstones import ERASED_REASON, Tombstone
+from recollect.store.tombstones import ERASED_ELSEWHERE, ERASED_REASON, Tombstone
 from recollect.version import __version__
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class ExportStream:
 
     def _travels(self, stone: Tombstone) -> bool:
         """Marks of what was erased go with a part of a store, too, so that no older copy brings it back there."""
-        return self._rooms and stone.reason == ERASED_REASON
+        return self._rooms and stone.reason in (ERASED_REASON, ERASED_ELSEWHERE)
 
     def _memories(self, total: int) -> Iterator[Kept]:
         done = 0

@@ -305,7 +305,7 @@ def _report(count: MergeCount, vectors: int, *, trusted: bool, dry_run: bool) ->
         entities=count.entities,
         vectors=vectors,
         redacted=count.redacted,
-        left_out=dict(count.left_out),
+        left_out=dict(+count.left_out),
         trusted=trusted,
         dry_run=dry_run,
     )

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from recollect.core.drafts import Draft, check_types
 from recollect.core.entities import Entity
-from recollect.core.erasing import marks_by_copy
 from recollect.core.errors import InvalidInput, RecollectError
 from recollect.core.fields import BY_NAME, FIELDS
 from recollect.core.forms import whole
@@ -31,13 +30,13 @@ from recollect.remember.act import ActContext
 from recollect.remember.agents import is_persons, limit_stranger
 from recollect.remember.changes import Changes
 from recollect.remember.commit import standing, tombstone_keys
-from recollect.remember.erase import marks_of
+from recollect.remember.erased_here import EntitySupport, ErasedHere, as_strangers_mark
 from recollect.remember.screen import require_readable, screen_memory
 from recollect.remember.shape import shape
 from recollect.store.contents import Contents, Kept
 from recollect.store.port import Row
 from recollect.store.store import Store
-from recollect.store.tombstones import ERASED_REASON, Tombstone
+from recollect.store.tombstones import ERASED_ELSEWHERE, ERASED_REASON, Tombstone
 
 Verdict: TypeAlias = Literal["new", "same", "older", "changed", "conflicting", "refused", "invalid"]
 _DETAILS = 200  # examples kept of each verdict; all are counted
@@ -46,6 +45,7 @@ _WORTH_TELLING = frozenset({"changed", "conflicting", "refused", "invalid"})
 _QUIET = frozenset({"project", "embedding_model", *(one.name for one in FIELDS if one.usage)})
 _MOST_COUNT = 2**40
 _FOR_GOOD = ("forgotten", ERASED_REASON)
+_REFUSED_ENTITIES = "entities that were erased here, or that only refused memories mention"
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)  # what is proven keeps its times, whatever another machine's clock said
 
 
@@ -111,7 +111,9 @@ class Merge:
         self._promised: set[int] = set()  # hashes of the ids that a dry run would have added
         self._added = array("q")  # hashes of the ids that were added, whose history may be told
         self._is_sorted = False
+        self._replica = replica
         self._erased = ErasedHere(store, replica)
+        self._support = EntitySupport()
         self.count = MergeCount()
 
     # --- memories -------------------------------------------------------------------------------------------------
@@ -141,6 +143,7 @@ class Merge:
                         changes.note("import", memory.id, self._why, after=whole(memory))
                 elif verdict == "changed" and not self._dry_run:
                     changes.update("import", known[memory.id], memory, self._why)
+                self._support.note(memory.entities, is_here=verdict != "refused")
                 self.count.add(MergedItem(verdict, "memory", memory.id, why, place))
             self._add(new, changes)
 
@@ -195,7 +198,10 @@ class Merge:
         if memory.id in elsewhere:
             return "conflicting", "another project of this store has a memory with this id"
         if (here := known.get(memory.id)) is not None:
-            return self._compare(here, memory)
+            verdict, told = self._compare(here, memory)
+            if verdict == "changed" and self._erased.covers(memory, said_at=memory.updated_at):
+                return "refused", "what it says was erased here"
+            return verdict, told
         if hash(memory.id) in self._promised:
             return "conflicting", "the file has this id twice"
         stone = next((stones[key] for key in tombstone_keys(memory) if key in stones), None)
@@ -240,6 +246,8 @@ class Merge:
                     self.count.left_out["links to memories that did not come along"] += 1
                 elif not self.trusted and any(end in there and is_persons(there[end]) for end in ends):
                     self.count.left_out["a stranger's links to your memories"] += 1
+                elif self._erased.says(link.created_at, link.file):
+                    self.count.left_out["links to files: they were erased here"] += 1
                 else:
                     fine.append(link)
             fresh = [link for link in fine if self._store.links.find(link) is None] if not self._dry_run else fine
@@ -262,10 +270,11 @@ class Merge:
         changes.write()
 
     def tombstones(self, stones: Sequence[Tombstone]) -> None:
-        """Take fingerprints in that must not come back. A stranger's are left out, and none buries what stands here."""
+        """Take fingerprints in that must not come back; none buries what stands here. A stranger's silence nothing that
+        is said here: only those of what was erased come along, and they count for copies of the store they come from.
+        """
         if not self.trusted:
-            self.count.left_out["tombstones of a stranger"] += len(stones)
-            return
+            stones = self._strangers_marks(stones)
         with self._write():
             known = self._store.tombstones.find([stone.fingerprint for stone in stones])
             standing_here = (
@@ -273,7 +282,8 @@ class Merge:
             )
             changes = Changes(self._store, self._act())
             for stone in stones:
-                if stone.fingerprint in known:
+                there = known.get(stone.fingerprint)
+                if there is not None and (there.reason != ERASED_ELSEWHERE or stone.reason == ERASED_ELSEWHERE):
                     continue
                 if held := standing_here.get(stone.fingerprint):
                     why = f"{held[0].id} stands here and was {stone.reason} there"
@@ -288,6 +298,14 @@ class Merge:
                     changes.bury("import", [stone.fingerprint], stone.reason, at=stone.at)
             changes.write()
 
+    def _strangers_marks(self, stones: Sequence[Tombstone]) -> list[Tombstone]:
+        """Those of a stranger's tombstones that come along, as what they may say here."""
+        now, own = self._act().at, self._erased.own
+        taken = [mark for one in stones if (mark := as_strangers_mark(one, self._replica, own, now)) is not None]
+        if left := len(stones) - len(taken):
+            self.count.left_out["tombstones of a stranger"] += left
+        return taken
+
     def entities(self, entities: Sequence[Entity]) -> None:
         """Take in who and what is spoken of. Names a stranger gives are found again by the enriching chore."""
         if not self.trusted:
@@ -295,7 +313,7 @@ class Merge:
             return
         with self._write():
             here = {one.id for one in self._store.entities.group([one.id for one in entities])}
-            fresh = [one for one in entities if one.id not in here]
+            fresh = self._not_refused([one for one in entities if one.id not in here])
             self.count.entities += len(fresh)
             if self._dry_run or not fresh:
                 return
@@ -306,6 +324,18 @@ class Merge:
             changes.put_entities("import", fresh)
             changes.write()
 
+    def _not_refused(self, entities: Sequence[Entity]) -> list[Entity]:
+        """Those that were not erased here and that something other than refused memories speaks of."""
+        allowed = [clean for one in entities if (clean := self._erased.cleaned(one)) is not None]
+        gone = {one.id for one in entities} - {one.id for one in allowed}
+        fresh = self._support.sift(
+            [one.having(merged_into=None) if one.merged_into in gone else one for one in allowed]
+        )
+        refused = len(entities) - len(fresh)
+        if refused:  # fewer than none: one that waited has found its support
+            self.count.left_out[_REFUSED_ENTITIES] += refused
+        return fresh
+
     def history(self, entries: Sequence[Row], replica: str) -> None:
         """What happened to the memories that came in, told after them: who did what when, before they came."""
         if self._dry_run or not self.trusted:
@@ -315,7 +345,10 @@ class Merge:
                 self._contents.add_entries(entries)
             else:
                 own = [row for row in entries if row[9] == "memory" and self._was_added(row[10])]
-                self._contents.retell_entries(own, replica)
+                told = [row for row in own if not self._erased.says_entry(row)]
+                if erased := len(own) - len(told):
+                    self.count.left_out["history: what it tells was erased here"] += erased
+                self._contents.retell_entries(told, replica)
 
     def _was_added(self, id: str) -> bool:
         if not self._is_sorted:
@@ -325,37 +358,6 @@ class Merge:
 
     def _write(self) -> AbstractContextManager[None]:
         return nullcontext() if self._dry_run else self._store.engine.write()
-
-
-class ErasedHere:
-    """What was erased from a project by name, session, user or whole, so that an older copy does not bring it back. It
-    was erased here, or in a store that was moved here."""
-
-    def __init__(self, store: Store, replica: str = "") -> None:
-        """`replica` is the copy that something comes from: all of that goes when everything was erased there."""
-        stones = [
-            stone
-            for (project, _), stone in store.tombstones.every().items()
-            if project == store.project and stone.reason == ERASED_REASON
-        ]
-        own = {marks_of(store).key, replica}
-        self._marks = marks_by_copy(stone.fingerprint for stone in stones)
-        self._until = max((stone.at for stone in stones), default=None)
-        self._everything = any(marks.has_project(store.project) for marks in self._marks if marks.key in own)
-
-    def covers(self, memory: Memory) -> bool:
-        """Was a memory there before the last erasure, and does it hold what was erased?"""
-        if self._until is None:
-            return False
-        return self.holds(memory.created_at, memory.session, memory.user, whole(memory))
-
-    def holds(self, created_at: datetime | None, session: str | None, user: str | None, told: Any) -> bool:
-        """The same for what another program kept; without a time it counts as old."""
-        if self._until is None or (created_at is not None and created_at > self._until):
-            return False
-        if self._everything or any(marks.has_session(session) or marks.has_user(user) for marks in self._marks):
-            return True
-        return any(marks.has_words and marks.hold_any(told) for marks in self._marks)
 
 
 def check_memory(memory: Memory, kinds: Kinds, now: datetime) -> Memory:

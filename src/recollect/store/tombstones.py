@@ -11,12 +11,13 @@ from recollect.store.codec import from_ms, to_ms
 from recollect.store.port import Engine, chunks
 
 ERASED_REASON = "erased"
+ERASED_ELSEWHERE = "erased elsewhere"  # in a store that nobody proved to be this person's: counts for its copies only
 
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     fingerprint: str
-    reason: str  # rejected, forgotten, or erased: then the fingerprint is a mark of `core.erasing`
+    reason: str  # rejected, forgotten, or erased (elsewhere): then the fingerprint is a mark of `core.erasing`
     at: datetime
 
 

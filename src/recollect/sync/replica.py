@@ -22,8 +22,9 @@ from recollect.core.records import Memory
 from recollect.core.scope import Relation
 from recollect.remember.act import ActContext
 from recollect.remember.changes import Changes
+from recollect.remember.erased_here import ErasedHere
 from recollect.remember.forget import erase_observed, ever_said, scrub
-from recollect.remember.merge import ErasedHere, check_memory
+from recollect.remember.merge import check_memory
 from recollect.store.contents import Contents
 from recollect.store.log import REPLICA
 from recollect.store.log_feed import LogFeed

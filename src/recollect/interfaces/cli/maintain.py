@@ -15,7 +15,7 @@ from recollect.core.text import counted
 from recollect.interfaces.cli.console import FINE, FOUND, Console, open_from
 from recollect.interfaces.payloads.store import check_json, restored_json
 from recollect.tend.maintenance import newest_backup, restore_backup, salvage_store
-from recollect.wiring import is_on_server, keep_mark, kinds_of, locate
+from recollect.wiring import doubt_of, is_on_server, keep_mark, kinds_of, locate
 
 if TYPE_CHECKING:
     from recollect.core.chores import Done, Plan
@@ -75,6 +75,9 @@ def run_restore(args: argparse.Namespace, console: Console) -> int:
             console.line(f"It holds {_memories(restored.newer)} that the backup lacks.")
     if not restored.read_whole:
         console.note("  ! It could not be read whole: what was forgotten since the backup may be back.")
+    if doubt := doubt_of(path):
+        console.note(f"  ! The store is foreign now: {doubt}, and nothing proves who wrote this copy.")
+        console.note("    Look at it with `recollect list`; `recollect trust adopt` makes it yours.")
     return FINE
 
 

@@ -278,7 +278,7 @@ _TOLD = {
     "older": "older than what is here",
     "changed": "changed",
     "conflicting": "in conflict with what is here, left alone",
-    "refused": "refused: rejected or forgotten here",
+    "refused": "refused: rejected, forgotten or erased here",
     "invalid": "not readable",
 }
 

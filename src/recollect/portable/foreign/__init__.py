@@ -29,7 +29,8 @@ from recollect.portable.markdown import is_vault, read_vault
 from recollect.portable.take_in import ImportReport, in_order, take_vault
 from recollect.privacy.scan import redact
 from recollect.remember.agents import is_persons
-from recollect.remember.merge import ErasedHere, MergedItem
+from recollect.remember.erased_here import ErasedHere
+from recollect.remember.merge import MergedItem
 from recollect.store.sqlite.foreign import ForeignDatabase, is_sqlite
 from recollect.store.tombstones import tombstone_key
 
