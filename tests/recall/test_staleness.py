@@ -184,3 +184,16 @@ def test_what_holds_goes_before_what_waits_for_review_and_what_is_still_to_come(
     text = memory.brief("payment timeout").text
     assert text.count(", needs review") == 2
     assert text.index("30 seconds") < min(text.index("45 seconds"), text.index("60 seconds"))
+
+
+def test_what_was_superseded_is_found_by_who_asks_for_it(memory: Recollect) -> None:
+    memory.remember("The payment timeout is 30 seconds.")
+    memory.remember("The payment timeout is 45 seconds now.")
+    found = {}
+    for status in ("active", "superseded"):
+        hits = memory.recall("payment timeout", filter=Filter(statuses=[status])).hits
+        found[status] = [hit.memory.content for hit in hits]
+    assert found == {
+        "active": ["The payment timeout is 45 seconds now."],
+        "superseded": ["The payment timeout is 30 seconds."],
+    }

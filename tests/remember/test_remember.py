@@ -266,3 +266,11 @@ def test_a_time_outside_the_calendar_is_named_in_the_error(memory: Recollect, ye
 def test_nothing_was_written_in_the_future(memory: Recollect) -> None:
     receipt = memory.remember_all([Draft("The crane is yellow.", created_at=datetime(9999, 1, 1, tzinfo=UTC))])[0]
     assert receipt.memory.created_at == receipt.memory.updated_at
+
+
+def test_what_was_written_long_ago_elsewhere_comes_in_as_sure_as_it_says(memory: Recollect) -> None:
+    draft = Draft("Tea is kept in the blue tin.", created_at=datetime(2019, 5, 1, tzinfo=UTC))
+    kept = memory.remember_all([draft])[0].memory
+    assert kept.created_at.year == 2019
+    assert memory.confidence(kept) == kept.confidence
+    assert memory.recall("blue tin").hits[0].confidence == kept.confidence

@@ -32,7 +32,7 @@ from recollect.core.ports import (
 )
 from recollect.core.query import ANY_USER, MODES, Briefing, Candidate, Filter, Order, Page, Query, QueryType, Reading
 from recollect.core.records import Memory
-from recollect.core.scope import OPEN
+from recollect.core.scope import OPEN, Status
 from recollect.core.text import counted, fingerprint
 from recollect.core.tokens import ESTIMATE
 from recollect.recall.context_window import add_neighbours, read_windows, weigh_terms
@@ -160,7 +160,7 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
         channels = {**channels, **expansion.channels}
     boosted = boost(candidates, context.neighbourhood, top=recipe.boost_from, last=recipe.boost_to, gain=recipe.boost)
     joined = add_co_changed(boosted, query, context.co_change, store)
-    valid = drop_ended(joined, at=query.filter.as_of or now)
+    valid = drop_ended(joined, as_of=query.filter.as_of, now=now)
     paces = {} if context.volatility is None else context.volatility.rates(files_of(valid[:SCORED_LIMIT]))
     rate = partial(score, recipe=recipe, kinds=context.kinds, phase=query.phase, now=now, paces=paces)
     scored = rate(valid[:SCORED_LIMIT])
@@ -177,7 +177,7 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
         rest = list_rest(
             whole, reading, context.channels, gathered.channels, seen=seen, deadline=recipe.deadline, store=store
         )
-        below = [*valid[SCORED_LIMIT:], *drop_ended(rest, at=query.filter.as_of or now)]
+        below = [*valid[SCORED_LIMIT:], *drop_ended(rest, as_of=query.filter.as_of, now=now)]
         ordered = append_below(ordered, below, rate)
     noted = [*context.notes, *notes, *gathered.notes, *damaged, *expansion.notes, *([trouble] if trouble else [])]
     if changed := count_moved(candidates, boosted):
@@ -280,14 +280,19 @@ def _is_tied(reason: str) -> bool:
     return not reason.startswith(_BY_MEANING)
 
 
-def drop_ended(ranking: Sequence[Candidate], *, at: datetime) -> list[Candidate]:
-    """Without statements whose time was over at a moment."""
-    return [
-        candidate for candidate in ranking if candidate.memory is None or (candidate.memory.valid_until or _ALWAYS) > at
-    ]
+def drop_ended(ranking: Sequence[Candidate], *, as_of: datetime | None, now: datetime) -> list[Candidate]:
+    """Without statements whose time was over at the moment that is asked about. Who asks for what was superseded or
+    has expired, and for no moment, gets it."""
+    at = as_of or now
+
+    def holds(memory: Memory) -> bool:
+        return (memory.valid_until or _ALWAYS) > at or (as_of is None and memory.status in _ENDED)
+
+    return [candidate for candidate in ranking if candidate.memory is None or holds(candidate.memory)]
 
 
 _ALWAYS = datetime.max.replace(tzinfo=UTC)
+_ENDED = frozenset({Status.SUPERSEDED, Status.EXPIRED})
 
 
 FollowUp: TypeAlias = Callable[[Sequence[MemoryId]], Sequence[str]]  # the memories to count, and what went wrong

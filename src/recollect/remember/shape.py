@@ -56,7 +56,7 @@ def shape(
     values["content"] = content
     values["fingerprint"] = fingerprint(content)
     values["flagged"] = redacted
-    values["created_at"] = values["accessed_at"] = created
+    values["created_at"], values["accessed_at"] = created, whole_ms(now)  # what comes in today has not been idle since
     values["updated_at"] = whole_ms(now)
     # What follows from other fields when nobody says.
     values["confidence"] = _confidence(draft.confidence, source)
