@@ -148,14 +148,14 @@ class FacetCounts:
     _LIKE = ", ".join((*_WORDS.values(), *_FLAGS))
     _ALIKE = f"""
         select {_LIKE}, cast(floor({_CONFIDENCE} * 10) as bigint) as tenth, string_agg(cast(seq as text), ',')
-          from memories where project = :project{{which}} group by {_LIKE}, tenth
+          from memories where project = :project and {{which}} group by {_LIKE}, tenth
     """
-    _EVERY = _ALIKE.format(which="")
+    _EVERY = _ALIKE.format(which="1 = 1")
     _CARRYING = """
         select facet, value, string_agg(cast(seq as text), ',') from facets
-         where project = :project and facet = any(:facets){which} group by facet, value
+         where project = :project and facet = any(:facets) and {which} group by facet, value
     """
-    _EVERY_VALUE = _CARRYING.format(which="")
+    _EVERY_VALUE = _CARRYING.format(which="1 = 1")
 
     def _read(self, entry: int, digest: str) -> _Carried:
         values = {name: _Values() for name in (*_COLUMNS, *_TABLED)}
@@ -168,12 +168,11 @@ class FacetCounts:
         held.pair(told)
         return held
 
-    _BY_ID = _ALIKE.format(which=" and id = any(:ids)")
+    _BY_ID = _ALIKE.format(which="id = any(:ids)")
     _OF_DOCUMENT = _ALIKE.format(
-        which=" and seq in (select seq from facets where project = :project and facet = 'document'"
-        " and value = any(:ids))"
+        which="seq in (select seq from facets where project = :project and facet = 'document' and value = any(:ids))"
     )
-    _VALUES_OF = _CARRYING.format(which=" and seq = any(:seqs)")
+    _VALUES_OF = _CARRYING.format(which="seq = any(:seqs)")
 
     def _bring_in(self, held: _Carried, memories: Sequence[str], documents: Sequence[str]) -> bool:
         """Read some memories again; False when they do not go at the end of what is there."""
