@@ -13,6 +13,7 @@ import pytest
 
 import recollect
 from interfaces.test_cli import Shell
+from recollect.interfaces.cli import main
 from recollect.interfaces.cli.editor import parse, render
 
 
@@ -245,3 +246,22 @@ def test_projects_lists_every_store_that_was_used_here_and_is_still_there(sh: Sh
     assert "second" in sh.out
     other.store.unlink()
     assert str(other.store) not in {one["path"] for one in sh.json("projects")}
+
+
+def test_an_agent_forgets_nothing_that_a_person_imported(
+    sh: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = tmp_path / "brought.csv"
+    brought.write_text("content,kind\nThe pump is blue.,fact\n", encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert sh("import", str(brought)) == 0
+    assert main(["remember", "Valves open left.", "--kind", "fact", "--store", str(sh.store)]) == 0
+    capsys.readouterr()
+    asked = ["forget", "--filter", "--kind", "fact", "--yes", "--store", str(sh.store)]
+    assert main(asked) == 4
+    assert "somebody else" in capsys.readouterr().err
+    with recollect.open(sh.store) as memory:
+        own, imported = sorted((one for one in memory.list()), key=lambda one: one.content, reverse=True)
+    assert main(["forget", own.id, "--store", str(sh.store)]) == 0
+    with recollect.open(sh.store) as memory:
+        assert [one.id for one in memory.list()] == [imported.id]

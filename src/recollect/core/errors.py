@@ -324,6 +324,18 @@ class PersonsMemory(Refused):
         )
 
 
+class OthersMemory(Refused):
+    """An agent tried to remove for good what somebody else wrote or brought in."""
+
+    code = "others-memory"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(
+            f"{id} was written or imported by somebody else: an agent can forget only what it wrote itself.",
+            hint="Reject or dispute it, which can be undone; a person forgets it at a terminal or with `--as-person`.",
+        )
+
+
 class PersonOnly(Refused):
     """An act that only a person can do came through an agent's door."""
 

@@ -1,7 +1,8 @@
 """What an agent's door may do. The Writer asks here for every act, so no door can forget it.
 
-An agent can add, and change or withdraw what agents wrote. Nothing it does makes anything surer, verified or a person's
-word, and what a person wrote or confirmed keeps its words: against that it can only dispute, or propose.
+An agent can add, change or reject what agents wrote, and forget what it wrote itself. Nothing it does makes anything
+surer, verified or a person's word, and what a person wrote or confirmed keeps its words: against that it can only
+dispute, or propose.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.doors import COMPOSED, HEARSAY, MARKS, RECORD, SPOKEN, TAINTED, ActDoor, reserved_marks
-from recollect.core.errors import PersonsMemory
+from recollect.core.errors import OthersMemory, PersonsMemory
 from recollect.core.kinds import Kind
 from recollect.core.records import Memory
 from recollect.core.scope import Source, Status
@@ -40,6 +41,22 @@ def require_own(memory: Memory, door: ActDoor) -> None:
     """Refuse an agent's change of what is a person's."""
     if not door.is_persons and is_persons(memory):
         raise PersonsMemory(memory.id)
+
+
+_SAID_BY = frozenset({"add", "import", "merge"})  # entries that tell who said what a memory says
+
+
+def require_written(store: Store, memory: Memory, act: ActContext) -> None:
+    """Refuse that an agent removes for good what it did not write itself: by the same door, under the same name, and
+    nobody else said or brought it in, too."""
+    require_own(memory, act.door)
+    if act.is_persons or act.door.is_ours or _is_record(memory, act.door):
+        return
+    hands = {
+        (entry.door, entry.actor) for entry in store.log.whole_of(memory.id) if entry.change.action in _SAID_BY
+    }  # fmt: skip
+    if hands != {(act.door.name, act.actor)}:
+        raise OthersMemory(memory.id)
 
 
 def may_bury(store: Store, memory: Memory, act: ActContext) -> bool:

@@ -14,7 +14,7 @@ from recollect.core.ids import MemoryId
 from recollect.core.records import Memory
 from recollect.remember.act import ActContext
 from recollect.remember.acts import require_revision
-from recollect.remember.agents import may_bury, require_own
+from recollect.remember.agents import may_bury, require_written
 from recollect.remember.changes import Changes
 from recollect.remember.rights import require_right
 from recollect.store.cache import empty
@@ -51,7 +51,7 @@ def forget_all(store: Store, ids: Sequence[str], hand: ActContext, *, expected: 
             going = [store.memories.get(one.id) for one in named]
             for memory in going:
                 require_revision(memory, expected)
-                require_own(memory, hand.door)
+                require_written(store, memory, hand)
                 require_right(store, memory, "forget")
             buried = [memory for memory in going if may_bury(store, memory, hand)]
             changes.remove("forget", going, hand.why, erase=True)

@@ -42,8 +42,28 @@ def test_an_agents_token_raises_nothing(served: Served) -> None:
     assert code_of(served.client.post(f"{path}/pin", headers=agent)) == "person-only"
     assert code_of(served.client.delete(path, headers=agent)) == "persons-memory"
     said = add(served, agent, content="Slate splits well along its planes.")["memory"]
-    confirmed = served.client.post(f"/v1/memories/{said['id']}/confirm", headers=agent).json()
-    assert "verified" not in confirmed
+    for answer in (
+        served.client.post(f"/v1/memories/{said['id']}/confirm", headers=agent),
+        served.client.post(f"/v1/review/{said['id']}/decide", headers=agent, json={"decision": "confirm"}),
+    ):
+        assert (answer.status_code, code_of(answer)) == (403, "person-only")
+        assert "--for-person" in answer.json()["hint"]
+    [batch] = served.client.post(
+        "/v1/memories/batch", headers=agent, json={"act": "confirm", "ids": [said["id"]]}
+    ).json()["results"]
+    assert (batch["ok"], batch["code"]) == (False, "person-only")
+    assert "verified" not in served.client.get(f"/v1/memories/{said['id']}").json()
+
+
+def test_a_token_removes_for_good_only_what_was_written_with_it(served: Served) -> None:
+    served.log_in()
+    one, other = served.token(), served.token("admin")
+    said = add(served, one, content="Slate splits well along its planes.")["memory"]["id"]
+    refused = served.client.delete(f"/v1/memories/{said}", headers=other)
+    assert (refused.status_code, code_of(refused)) == (403, "others-memory")
+    assert served.client.delete(f"/v1/memories/{said}", headers=one).status_code == 200
+    again = add(served, one, content="Basalt is dark and rather heavy.")["memory"]["id"]
+    assert served.client.delete(f"/v1/memories/{again}").status_code == 200
 
 
 def test_two_editors_never_overwrite_each_other(served: Served) -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from recollect.app import Recollect
-from recollect.core.errors import InvalidField, RequestRefused
+from recollect.core.errors import InvalidField, PersonOnly, RequestRefused
 from recollect.core.fields import BY_NAME, DRAFTED
 from recollect.core.forms import CHOICES
 from recollect.core.given_json import parse_given_json
@@ -125,6 +125,11 @@ class Call:
     @property
     def is_person(self) -> bool:
         return self.caller.door.is_persons
+
+    def require_person(self, what: str) -> None:
+        """Refuse what only a person can do."""
+        if not self.is_person:
+            raise PersonOnly(what)
 
     @property
     def is_keeper(self) -> bool:

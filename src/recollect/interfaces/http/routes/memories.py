@@ -272,8 +272,12 @@ def edit_memory(call: Call) -> Answer:
     return _shown(call, call.memory.edit(call.id(), why=why, if_revision=call.revision, **given))
 
 
+_CONFIRM = "confirm a memory"
+
+
 def confirm_memory(call: Call) -> Answer:
-    """A person stands behind it. An agent's confirmation changes nothing."""
+    """A person stands behind it. An agent cannot confirm: 403."""
+    call.require_person(_CONFIRM)
     return _shown(call, call.memory.confirm(call.id(), why=call.body.why, if_revision=call.revision))
 
 
@@ -317,7 +321,8 @@ def correct_memory(call: Call) -> Answer:
 
 
 def forget_memory(call: Call) -> Json:
-    """Remove a memory for good, from every file of the store. It cannot be undone; rejecting can."""
+    """Remove a memory for good, from every file of the store. It cannot be undone; rejecting can. A token that is not
+    a person's removes only what was written with it."""
     gone = call.memory.forget(call.id(), why=call.query.why, if_revision=call.revision)
     return forgotten_json(gone, call.memory.path)
 
@@ -342,6 +347,8 @@ def _act_on(call: Call, given: str) -> Json:
             case "pin" | "unpin":
                 changed = memory.pin(id, pinned=call.body.act == "pin")
             case act:
+                if act == "confirm":
+                    call.require_person(_CONFIRM)
                 changed = getattr(memory, act)(id, why=why)
     except RecollectError as error:
         return {"id": given, "ok": False, "code": error.code, "detail": str(error)}

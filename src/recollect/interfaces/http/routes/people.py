@@ -234,9 +234,15 @@ def review_evidence(call: Call) -> Json:
     return review_evidence_json(call.memory.review.evidence(call.id()))
 
 
+_AGENTS_DECISIONS = ("reject", "dispute")
+
+
 def decide_review(call: Call) -> Json:
-    """Decide about a memory that waits. Each decision is one act, and undo takes it back whole."""
+    """Decide about a memory that waits. Each decision is one act, and undo takes it back whole. An agent can reject and
+    dispute; the rest is a person's to decide: 403."""
     asked: Decision = call.body
+    if asked.decision not in _AGENTS_DECISIONS:
+        call.require_person("confirm a memory or settle a contradiction")
     seen = None if asked.seen is None else {MemoryId(id): revision for id, revision in asked.seen.items()}
     done = call.memory.review.decide(call.id(), asked.decision, content=asked.content, why=asked.why, seen=seen)
     return decided_json(done)
