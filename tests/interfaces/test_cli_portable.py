@@ -36,7 +36,7 @@ def sh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 def test_an_export_comes_back_through_the_command_line(sh: Shell, tmp_path: Path) -> None:
-    assert sh("export", "-o", "e.zip", "--with-personal") == 0
+    assert sh("export", "-o", "e.zip", "--with-personal", "--as-person") == 0
     assert "2 memories exported to e.zip." in sh.out
     assert stat.S_IMODE((tmp_path / "e.zip").stat().st_mode) == 0o600
     assert sh("--store", "new.db", "import", "e.zip", "--dry-run") == 0
@@ -110,3 +110,17 @@ def test_an_encrypted_archive_takes_its_passphrase_from_the_environment(
     monkeypatch.setenv("RECOLLECT_PASSPHRASE", "correct horse battery")
     assert sh("export", "-o", "e.zip", "--encrypt") == 0
     assert sh("--store", "new.db", "import", "e.zip") == 0
+
+
+def test_an_agent_exports_nothing_personal_and_nothing_of_users(sh: Shell, tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "a.db") as memory:
+        memory.remember("Ada likes granite.", user="ada")
+    assert sh("export", "-o", "e.jsonl", "--with-personal") == 4
+    assert "Only a person can export personal memories" in sh.err
+    assert sh("export", "-o", "e.jsonl", "--user", "ada") == 4
+    assert not (tmp_path / "e.jsonl").exists()
+    for words in (("export",), ("export", "--kind", "fact")):
+        assert sh(*words) == 0
+        assert "granite" not in sh.out
+    assert sh("export", "--as-person") == 0
+    assert "granite" in sh.out

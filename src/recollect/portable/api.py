@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from recollect.core.errors import InvalidField, PersonOnly, StoreForeign, StoreMissing, UnknownChoice
 from recollect.core.ports import quiet
-from recollect.portable.export import ExportCount, ExportReport, ExportStream, write_export
+from recollect.core.query import ANY_USER, Filter
+from recollect.core.scope import Status
+from recollect.portable.export import EVERYTHING, ExportCount, ExportReport, ExportStream, write_export
 from recollect.portable.package import ArchiveSink, ExportFile, JsonlSink, encrypt_archive, is_export, new_file
 from recollect.portable.take_in import ImportReport, import_export
 from recollect.store.contents import Contents
 from recollect.store.exports import Exports
 
 if TYPE_CHECKING:
-    from recollect.core.query import Filter
     from recollect.files.mark import StoreOrigin
     from recollect.portable.move import MoveReport
     from recollect.remember.writer import Writer
@@ -47,7 +49,12 @@ class Portability:
         budget: int | None,
         progress: Progress = quiet,
     ) -> ExportReport:
-        """Write an export, and note where, so that an erasure can name it. One of a foreign store has no seal."""
+        """Write an export, and note where, so that an erasure can name it. One of a foreign store has no seal. Through
+        an agent's door nothing personal leaves, and nothing of an assistant's users."""
+        if not self._writer.door.is_persons:
+            if personal:
+                raise PersonOnly("export personal memories")
+            filter = self._without_users(filter, format)
         report = self._export(
             to,
             format=format,
@@ -61,6 +68,18 @@ class Portability:
             with self._store.engine.write():
                 Exports(self._store.engine).note(os.path.abspath(to), format=format, at=self._writer.now())
         return report
+
+    def _without_users(self, filter: Filter | None, format: str) -> Filter | None:
+        """A filter that lets no user's memories through; the very same where there are none."""
+        if filter is not None:
+            if filter.user not in (None, ANY_USER):
+                raise PersonOnly("export the memories of a user")
+            return replace(filter, user=None)
+        memories = self._store.memories
+        everybodys = Filter(statuses=Status, user=None)
+        if memories.count(EVERYTHING) == memories.count(everybodys):
+            return None
+        return Filter(user=None) if format in ("markdown", "claude") else everybodys
 
     def _export(
         self,

@@ -282,3 +282,18 @@ def test_facets_count_what_the_filter_lets_through(served: Served) -> None:
     narrowed = served.client.get("/v1/memories/facets?tag=stone").json()
     assert narrowed["facets"]["kind"] == [{"value": "fact", "count": 1}]
     assert narrowed["facets"]["file"] == [{"value": "src/stone.py", "count": 1}]
+
+
+def test_an_agents_token_is_shown_nothing_personal(served: Served) -> None:
+    served.log_in()
+    own = add(served, content="My own granite stays at home.", visibility="personal")["memory"]["id"]
+    shared = add(served, content="Our granite is grey and shared.")["memory"]["id"]
+    agent, person = served.token("admin"), served.token("read", person=True)
+    for headers, ids in ((agent, {shared}), (person, {shared, own})):
+        found = served.client.get("/v1/memories/search?q=granite", headers=headers).json()["hits"]
+        assert {hit["id"] for hit in found} == ids
+        assert served.client.get(f"/v1/memories/{own}", headers=headers).status_code == (200 if own in ids else 404)
+        for path in ("/v1/memories", "/v1/changes", "/v1/review"):
+            assert ("at home" in served.client.get(path, headers=headers).text) == (own in ids and "review" not in path)
+    asked = served.client.get("/v1/memories?visibility=personal", headers=agent)
+    assert (asked.status_code, code_of(asked)) == (403, "person-only")

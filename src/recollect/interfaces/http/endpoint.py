@@ -5,7 +5,7 @@ are checked against and what the OpenAPI document says, so the two cannot differ
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
@@ -13,12 +13,14 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from recollect.app import Recollect
-from recollect.core.errors import InvalidField, PersonOnly, RequestRefused
+from recollect.core.errors import InvalidField, MemoryNotFound, PersonOnly, RequestRefused
 from recollect.core.fields import BY_NAME, DRAFTED
 from recollect.core.forms import CHOICES
 from recollect.core.given_json import parse_given_json
 from recollect.core.ids import in_utc
 from recollect.core.query import ANY_USER
+from recollect.core.records import Memory
+from recollect.core.scope import Visibility
 from recollect.interfaces.http.access import ApiCaller
 
 MOST = 500  # items on one page
@@ -145,9 +147,28 @@ class Call:
             raise InvalidField("user", "only a person may ask for everybody's")
         return given
 
+    def find(self, id: str) -> Memory:
+        """A memory by its id, as the caller may see it: personal ones do not exist for an agent's token."""
+        memory = self.memory.reader.get(id, user=self.user(None))
+        if not self.may_see(memory):
+            raise MemoryNotFound(id)
+        return memory
+
+    def may_see(self, memory: Memory) -> bool:
+        """Is it none of a person's own, nor of an assistant's user, or is the caller a person?"""
+        return self.is_person or (memory.visibility is not Visibility.PERSONAL and memory.user is None)
+
+    def visibilities(self, given: Sequence[str]) -> Collection[str]:
+        """For whom memories may be that the caller asks for: an agent's token is shown nothing personal."""
+        if self.is_person:
+            return given
+        if Visibility.PERSONAL in given:
+            raise PersonOnly("look at personal memories here")
+        return given or [one for one in Visibility if one is not Visibility.PERSONAL]
+
     def id(self) -> str:
         """The full id of the memory that the path names, as the caller may see it."""
-        return self.memory.reader.get(self.path["id"], user=self.user(None)).id
+        return self.find(self.path["id"]).id
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ class FilterParams(Params):
             kinds=self.kind,
             sources=self.source,
             scopes=self.scope,
-            visibilities=self.visibility,
+            visibilities=call.visibilities(self.visibility),
             statuses=self.status or SHOWN,
             files=self.file,
             modules=self.module,
@@ -251,7 +251,7 @@ def count_facets(call: Call) -> Json:
 
 def get_memory(call: Call) -> Answer:
     """One memory, whole. Its ETag is what an edit must name in If-Match."""
-    return _shown(call, call.memory.reader.get(call.path["id"], user=call.user(None)))
+    return _shown(call, call.find(call.path["id"]))
 
 
 def remember_memory(call: Call) -> Answer:
@@ -339,7 +339,7 @@ def act_on_many(call: Call) -> Json:
 def _act_on(call: Call, given: str) -> Json:
     memory, why = call.memory, call.body.why
     try:
-        id = memory.reader.get(given, user=call.user(None)).id
+        id = call.find(given).id
         match call.body.act:
             case "forget":
                 memory.forget(id, why=why)
@@ -381,7 +381,12 @@ def memory_account(call: Call) -> Json:
 
 def list_changes(call: Call) -> Json:
     """The latest changes of all memories, newest first."""
-    return {"entries": [entry_json(entry) for entry in call.memory.history(limit=call.query.limit)]}
+    entries = call.memory.history(limit=call.query.limit)
+    if not call.is_person:
+        named = dict.fromkeys(entry.change.memory for entry in entries if entry.change.memory is not None)
+        hidden = {one.id for one in call.memory.reader.get_many(list(named)).memories if not call.may_see(one)}
+        entries = tuple(entry for entry in entries if entry.change.memory not in hidden)
+    return {"entries": [entry_json(entry) for entry in entries]}
 
 
 def _values(body: Any) -> Json:
