@@ -124,3 +124,18 @@ def test_an_agent_exports_nothing_personal_and_nothing_of_users(sh: Shell, tmp_p
         assert "granite" not in sh.out
     assert sh("export", "--as-person") == 0
     assert "granite" in sh.out
+
+
+@pytest.mark.parametrize("kept", [200, 1_000])
+def test_an_archive_that_is_cut_off_is_said_to_be(sh: Shell, tmp_path: Path, kept: int) -> None:
+    assert sh("export", "-o", "e.zip") == 0
+    (tmp_path / "e.zip").write_bytes((tmp_path / "e.zip").read_bytes()[:kept])
+    assert sh("--store", "new.db", "import", "e.zip") == 2
+    assert "cut off" in sh.err
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_a_date_that_cannot_be_read_is_told(sh: Shell, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("content,created_at\nAda likes tea.,31.03.2026\nBen likes rum.,2026-03-31\n")
+    assert sh("import", "t.csv") == 0
+    assert "1 dates for created_at that cannot be read" in sh.out + sh.err

@@ -151,7 +151,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten_and_the_text_is
         "text = text.replace('kind:', 'sort:')",
         "text = text.replace('confidence: 0.9', 'confidence: high')",
         "text = text.replace('The pump is blue.', '')",
-        "sys.exit(3)",
+        "open(path, 'w', encoding='utf-8').write(text)\nsys.exit(3)",
     ],
 )
 def test_a_file_that_cannot_be_understood_changes_nothing_and_is_kept(
@@ -265,3 +265,13 @@ def test_an_agent_forgets_nothing_that_a_person_imported(
     assert main(["forget", own.id, "--store", str(sh.store)]) == 0
     with recollect.open(sh.store) as memory:
         assert [one.id for one in memory.list()] == [imported.id]
+
+
+def test_an_editor_that_fails_leaves_no_text_behind_when_nothing_was_typed(
+    sh: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (id,) = taught(sh, "The pump is blue.")
+    editor(tmp_path, monkeypatch, "sys.exit(1)")
+    assert sh("edit", id, "--open") == 2
+    assert not list(tmp_path.glob("recollect-*.md"))
+    assert "kept" not in sh.err

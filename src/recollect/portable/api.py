@@ -14,7 +14,15 @@ from recollect.core.ports import quiet
 from recollect.core.query import ANY_USER, Filter
 from recollect.core.scope import Status
 from recollect.portable.export import EVERYTHING, ExportCount, ExportReport, ExportStream, write_export
-from recollect.portable.package import ArchiveSink, ExportFile, JsonlSink, encrypt_archive, is_export, new_file
+from recollect.portable.package import (
+    ArchiveSink,
+    ExportFile,
+    JsonlSink,
+    encrypt_archive,
+    is_export,
+    new_file,
+    require_whole_zip,
+)
 from recollect.portable.take_in import ImportReport, import_export
 from recollect.store.contents import Contents
 from recollect.store.exports import Exports
@@ -153,6 +161,7 @@ class Portability:
             raise InvalidField(str(path), "there is no such file or directory")
         if trust and not self._writer.door.is_persons:
             raise PersonOnly("say that a file is yours")
+        require_whole_zip(path)
         if format == "recollect" or (format == "auto" and path.is_file() and is_export(path)):
             with ExportFile(path, passphrase=passphrase) as file:
                 return import_export(

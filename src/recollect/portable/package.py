@@ -259,7 +259,7 @@ class ExportFile:
                 self._plain = self._decrypted(found, passphrase)
                 found = zipfile.ZipFile(self._plain)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise InvalidExport(self._name, f"it is no whole zip file ({error})") from None
+            raise InvalidExport(self._name, f"it is a damaged zip file ({error})") from None
         self._require_members(found)
         return found
 
@@ -419,6 +419,17 @@ def is_encrypted(path: Path) -> bool:
             return {info.filename for info in found.infolist()} == {_IDENTITY, _ENCRYPTED}
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
         return False
+
+
+def require_whole_zip(path: Path) -> None:
+    """Refuse a zip file whose end is missing, whoever made it."""
+    try:
+        with os.fdopen(open_plain(os.fspath(path)), "rb") as stream:
+            whole = stream.read(4) != b"PK\x03\x04" or zipfile.is_zipfile(stream)
+    except OSError:  # whoever reads it says what is wrong with it
+        return
+    if not whole:
+        raise InvalidExport(str(path), "it is a zip file that is cut off: its end is missing")
 
 
 def is_export(path: Path) -> bool:

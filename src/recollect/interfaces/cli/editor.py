@@ -37,12 +37,16 @@ def edit_in_editor(args: argparse.Namespace, console: Console) -> int:
     require_person(args, "edit in an editor")
     with open_from(args) as memory:
         chosen = [memory.get(id) for id in dict.fromkeys((args.id, *args.text))]
-        file = _write(render(chosen))
+        shown = render(chosen)
+        file = _write(shown)
         try:
             _run_editor(file)
             changes = parse(file.read_text(encoding="utf-8"), chosen)
             changed, refused = _apply(memory, chosen, changes, args.why)
         except (RecollectError, UnicodeDecodeError) as error:
+            if file.read_bytes() == shown.encode():  # nothing was typed: no words are left lying about
+                file.unlink()
+                raise
             console.note(f"  ! nothing was changed; your text is kept in {file}")
             if isinstance(error, UnicodeDecodeError):
                 raise InvalidField(str(file), "it is not UTF-8") from None

@@ -25,7 +25,7 @@ from recollect.interfaces.cli.console import (
     require_person,
     speaks_as_person,
 )
-from recollect.portable.package import ExportFile, is_encrypted, is_export
+from recollect.portable.package import ExportFile, is_encrypted, is_export, require_whole_zip
 from recollect.wiring import MEMORY, locate
 
 if TYPE_CHECKING:
@@ -197,6 +197,7 @@ def run_import(args: argparse.Namespace, console: Console) -> int:
         )
     require_files(args.path)
     path = Path(args.path[0])
+    require_whole_zip(path)
     if args.format in _CHATS or (args.format in ("auto", "jsonl") and not args.map and _is_chat(path)):
         return _import_chats(args, path, console)
     return _import_memories(args, path, console)

@@ -63,6 +63,10 @@ class TableReader:
                 continue
             found = True
             yield self._memory(row, content, place)
+            for field in ("created_at", "event_at"):
+                value = self._value(row, field)
+                if value is not None and moment_of(value) is None:
+                    left_out[f"dates for {field} that cannot be read: write them as 2026-03-31"] += 1
             for name in row.keys() - {column for columns in self._mapping.values() for column in columns}:
                 left_out[f"column {name[:40]!r}"] += 1
         if not found and left_out["rows without a text"]:
