@@ -236,6 +236,15 @@ def test_near_misses_are_shown_and_never_erased_unchosen(project: Path) -> None:
         assert not any("Anna Berg" in text for text in left)
 
 
+@pytest.mark.parametrize(("known", "given"), [("Bjørn Ødegård", "bjorn odegard"), ("Zoe Müller", "Zoé Muller")])
+def test_a_name_with_other_accents_is_a_near_miss(project: Path, known: str, given: str) -> None:
+    with opened(project) as memory:
+        memory.sessions.capture(f"{known} plays the trumpet.", session="talk")
+        found = memory.find_subject(given)
+        assert found.entities == ()
+        assert [miss.name for miss in found.near] == [known]
+
+
 def test_aliases_belong_to_the_subject_unless_they_are_left_out(project: Path) -> None:
     with opened(project) as memory:
         memory.sessions.capture("Peter Holm met Lotta Lund.", session="talk")

@@ -5,6 +5,7 @@ Only reads. What is merely alike is shown to a person and never taken for the on
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -85,7 +86,9 @@ def _reasons(names: Sequence[str], name: str, type: EntityType) -> Iterator[tupl
     words = set(split_words(name))
     for known in names:
         wanted = set(split_words(known))
-        if type is EntityType.EMAIL and containment(wanted, words) == 1.0:
+        if words != wanted and _without_accents(name) == _without_accents(known):
+            yield 1.0, f"is {known!r} with other accents"
+        elif type is EntityType.EMAIL and containment(wanted, words) == 1.0:
             yield 1.0, f"an e-mail address with the words of {known!r}"
         elif containment(wanted, words) == 1.0 or containment(words, wanted) == 1.0:
             yield 0.9, f"shares words with {known!r}"
@@ -110,6 +113,14 @@ def _count(stores: Sequence[Store], user: str) -> int:
     return sum(theirs) - sum(nobodys)
 
 
+_LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ß": "ss", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+
+
+def _without_accents(name: str) -> str:
+    apart = unicodedata.normalize("NFKD", " ".join(split_words(name))).translate(_LETTERS)
+    return "".join(sign for sign in apart if not unicodedata.combining(sign))
+
+
 def _triples(name: str) -> set[str]:
-    text = f"  {' '.join(split_words(name))} "
+    text = f"  {_without_accents(name)} "
     return {text[start : start + 3] for start in range(len(text) - 2)}
