@@ -39,7 +39,7 @@ COMMANDS = {
     "docs": ("docs", "documents as memory: index, search, related, list, gc, check"),
     "backup": ("maintain", "copy the store, verified"),
     "restore": ("maintain", "put a backup back, setting the present aside"),
-    "check": ("maintain", "is every row sound, does every index match?"),
+    "check": ("maintain", "see whether every row is sound and every index matches"),
     "repair": ("maintain", "rebuild indexes; salvage a damaged file"),
     "doctor": ("status", "how the store and this machine are doing"),
     "scan": ("maintain", "look for secrets in what is stored, or in files"),
