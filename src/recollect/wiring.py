@@ -23,10 +23,10 @@ from recollect.core.ports import Changes, Channel, Clock, Identity, Reranker, qu
 from recollect.files.mark import StoreOrigin, foreign_notice, identify_file, is_personal
 from recollect.files.plain import require_own_folder
 from recollect.files.project import FOLDER, find_root, store_path, user_store_path
-from recollect.models.tiktoken import BestTokenizer
 from recollect.recall.channels.keyword import KeywordChannel
 from recollect.recall.reader import Reader, RetrievalContext
 from recollect.recall.recipes import RECIPES, SMALL_MODELS, Recipe, Tier
+from recollect.recall.tiktoken import BestTokenizer
 from recollect.remember.writer import VectorMaker, Writer
 from recollect.store.meta import FILE, Meta
 from recollect.store.open import names_database, open_store
@@ -274,8 +274,9 @@ class WiredRooms:
         return other
 
     def follow_files(self) -> Sequence[str]:
-        """Let memories follow files that were renamed since anybody asked last; a store elsewhere has none."""
-        if self._root is None:
+        """Let memories follow files that were renamed since anybody asked last; a store elsewhere has none, and a
+        foreign one is left as it came."""
+        if self._root is None or self._origin.is_foreign:
             return ()
         if self._follower is None:
             from recollect.remember.follow import FileFollower

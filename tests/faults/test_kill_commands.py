@@ -57,10 +57,11 @@ def test_a_job_killed_at_its_fail_points_resumes_and_what_was_there_serves_meanw
     )
 
 
-# Commands that write nothing, or only what a person watches; serving is tried by what is served.
+# Commands that write nothing, or only what a person watches; serving is tried by what is served, and a sync by killing
+# both of its sides (tests/sync). A demo has a store of its own, which it removes.
 _READING = frozenset(
     ["brief", "list", "projects", "show", "why", "history", "doctor", "status", "logs", "providers", "foresee", "facts",
-     "models", "completion", "serve", "panel"]
+     "models", "completion", "serve", "panel", "sync", "demo", "trend"]
 )  # fmt: skip
 
 

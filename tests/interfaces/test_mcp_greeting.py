@@ -112,8 +112,8 @@ def test_what_is_unusual_after_the_handshake_is_left_to_the_sdk(odd: dict[str, A
 
 def test_a_host_that_only_greets_loads_neither_the_sdk_nor_the_store(tmp_path: Path) -> None:
     program = (
-        "import atexit, os, sys\n"
-        "os._exit = lambda code: (sys.stderr.write(' '.join(sys.modules)), os.kill(os.getpid(), 9))\n"
+        "import os, sys\n"
+        "os._exit = lambda code: (print(*list(sys.modules), file=sys.stderr, flush=True), os.kill(os.getpid(), 9))\n"
         "from recollect.interfaces.start import cli\n"
         "sys.argv = ['recollect', 'mcp']\n"
         "cli()\n"

@@ -60,10 +60,10 @@ class Caller:
     headers: Mapping[str, str]
     down: ErrorType
     wrong: ErrorType
-    explain: Callable[[int, str], RecollectError | None] = lambda status, body: None  # a refusal in the server's words
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = random.random
+    explain: Callable[[int, str], RecollectError | None] = lambda status, body: None  # a refusal in the server's words
 
     def post(self, url: str, body: Mapping[str, Any], retry: RetryPolicy) -> Any:
         return self._ask(url, json.dumps(body).encode(), retry)

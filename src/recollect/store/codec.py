@@ -95,7 +95,7 @@ _READ = {
     "work_unit": "_to_work_unit({v})",
     "span": "_to_span({v})",
     "payload": "_to_payload({v}, kind, kinds)",
-    "object": "loads({v}) if {v} else {{}}",
+    "object": "dict(loads({v})) if {v} else {{}}",
 }
 _WRITE = {
     "text": "{v}",

@@ -458,6 +458,7 @@ COMMANDS = (
     Command("hook tool", act=_hook, stdin=_event("PostToolUse", **_CALL), resumes=False, prepare=_with_prompt),
     Command("hook end", act=_hook, stdin=_event("SessionEnd", reason="exit"), resumes=False, prepare=_with_prompt),
     Command("trust", ("trust", "cautious"), idle=True),
+    Command("team init", ("team", "init", "harbour", "--admin", "Ada"), idle=True, once=True),
     Command("install", ("install", "claude-code"), files=("home/claude/settings.json",)),
     Command("uninstall", ("uninstall", "claude-code"), prepare=_with_host, files=("home/claude/settings.json",)),
 )  # fmt: skip

@@ -49,7 +49,7 @@ def find_browser() -> str | None:
 def serving(store: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
     """The real server on a store, and the address that opens its panel once."""
     words = ["serve", "--store", str(store), "--port", "0", "--as-person", "--no-tend", "--json"]
-    command = [sys.executable, "-m", "recollect", *words]
+    command = [sys.executable, "-P", "-m", "recollect", *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
     try:
         assert process.stdout is not None

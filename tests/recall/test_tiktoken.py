@@ -10,7 +10,7 @@ import pytest
 import recollect
 from recollect import Draft
 from recollect.core.tokens import ESTIMATE
-from recollect.models.tiktoken import BestTokenizer, find_vocabulary, load_encoding
+from recollect.recall.tiktoken import BestTokenizer, find_vocabulary, load_encoding
 
 
 def byte_encoding() -> object:
@@ -64,7 +64,7 @@ def test_a_briefing_is_packed_by_the_tokenizer_and_a_plain_recall_does_without(m
             counted.append(text)
             return [0] * 100
 
-    monkeypatch.setattr("recollect.models.tiktoken.load_encoding", Counting)
+    monkeypatch.setattr("recollect.recall.tiktoken.load_encoding", Counting)
     with recollect.open(":memory:") as memory:
         memory.remember_all(Draft(f"The pump number {n} is in hall {n}.", skip_conflict_check=True) for n in range(9))
         memory.recall("pump", track=False)
