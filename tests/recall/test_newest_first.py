@@ -13,7 +13,7 @@ NOW = datetime(2026, 6, 17, tzinfo=UTC)
 
 def talk(memory: Recollect, text: str, *, day: int) -> None:
     """Remember what a user said on a day of May, in a session of its own."""
-    at = datetime(2026, 5, day, tzinfo=UTC)
+    at = datetime(2025, 5, day, tzinfo=UTC)
     memory.remember_all([Draft(text, kind="episode", session=f"s{day}", source_role="user", event_at=at)])
 
 

@@ -165,7 +165,13 @@ def rank(query: Query, context: RetrievalContext, *, now: datetime) -> Ranking:
     rate = partial(score, recipe=recipe, kinds=context.kinds, phase=query.phase, now=now, paces=paces)
     scored = rate(valid[:SCORED_LIMIT])
     checked = lower_stale(
-        scored, top=recipe.rerank_top, kinds=context.kinds, now=now, changes=context.changes, anchors=context.anchors
+        scored,
+        top=recipe.rerank_top,
+        kinds=context.kinds,
+        now=now,
+        plain=recipe.plain or not recipe.weighs(query.mode),
+        changes=context.changes,
+        anchors=context.anchors,
     )
     reranked, trouble = rerank(
         checked, context.reranker, question=query.text, top=recipe.rerank_top, deadline=recipe.rerank_deadline

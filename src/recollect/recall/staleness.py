@@ -18,6 +18,7 @@ from recollect.core.kinds import Kinds
 from recollect.core.ports import Anchors, Changes, Standing
 from recollect.core.query import Candidate
 from recollect.core.records import Memory
+from recollect.core.scope import Status
 from recollect.recall.recipes import FILE_OUTGREW, FILES_CHANGED, MARKED_STALE, TO_COME, WAITING
 
 
@@ -27,17 +28,32 @@ def lower_stale(
     top: int,
     kinds: Kinds,
     now: datetime,
+    plain: bool = False,
     changes: Changes | None = None,
     anchors: Anchors | None = None,
 ) -> list[Candidate]:
-    """The ranking with its first `top` weighed by whether they still hold. What is doubted stays, lower and marked."""
+    """The ranking with its first `top` weighed by whether they still hold. What is doubted stays, lower and marked.
+    `plain` looks only at what the world has moved past."""
     head, tail = ranking[:top], ranking[top:]
     memories = [one.memory for one in head if one.memory]
     anchored = anchors.standing([memory for memory in memories if memory.node]) if anchors is not None else {}
-    doubted = [_doubted(one, one.memory, kinds, now, changes, anchored) if one.memory else one for one in head]
+    settled = head if plain else [_wait(one, one.memory, now) if one.memory else one for one in head]
+    doubted = [_doubted(one, one.memory, kinds, now, changes, anchored) if one.memory else one for one in settled]
     if doubted == list(head):
         return list(ranking)
     return sorted([*doubted, *tail], key=lambda one: (-one.score, one.id))
+
+
+def _wait(one: Candidate, memory: Memory, now: datetime) -> Candidate:
+    """A candidate that counts less while a person's word or its own day is awaited."""
+    factors = dict(one.factors)
+    if memory.needs_review and memory.stale_at is None and memory.status is not Status.DISPUTED:
+        factors["waiting"] = WAITING
+    if memory.event_at is not None and memory.event_at > now:
+        factors["to_come"] = TO_COME
+    if len(factors) == len(one.factors):
+        return one
+    return replace(one, score=one.score * factors.get("waiting", 1.0) * factors.get("to_come", 1.0), factors=factors)
 
 
 def _doubted(
@@ -49,13 +65,9 @@ def _doubted(
     anchored: Mapping[MemoryId, Standing],
 ) -> Candidate:
     factor, doubts = 1.0, []
-    if memory.event_at is not None and memory.event_at > now:
-        factor *= TO_COME
     if memory.stale_at is not None and memory.stale_at <= now:
         factor *= MARKED_STALE
         doubts.append(f"marked stale on {memory.stale_at.date().isoformat()}")
-    elif memory.needs_review:
-        factor *= WAITING
     if _is_forgotten(memory, kinds, now):
         doubts.append("unused for longer than its half-life")  # its faded confidence has lowered it already
     if memory.id in anchored:
@@ -67,7 +79,7 @@ def _doubted(
         lost, said = _outdated(memory, changes)
         factor *= 1 - lost
         doubts += said
-    if not doubts and factor == 1.0:
+    if not doubts:
         return one
     score = one.score * factor
     return replace(one, score=score, doubts=tuple(doubts), factors={**one.factors, "standing": factor})
