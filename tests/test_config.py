@@ -136,7 +136,14 @@ def test_a_settings_file_that_is_none_is_refused_at_once(folder: Path, tmp_path:
 
 def test_every_setting_has_an_owner() -> None:
     """A setting that is added and not listed is the person's alone; this says which those are."""
-    assert set(Settings.__dataclass_fields__) - set(REPOSITORY_MAY) == {"actor", "documents", "replica_dsn"}
+    assert set(Settings.__dataclass_fields__) - set(REPOSITORY_MAY) == {
+        "actor",
+        "documents",
+        "replica_dsn",
+        "sync_server",
+        "sync_token",
+        "sync_mode",
+    }
 
 
 def test_an_open_memory_says_what_was_ignored(folder: Path) -> None:
