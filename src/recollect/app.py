@@ -679,7 +679,7 @@ class Recollect:
         own = self.store.digest()
         if self.path is None:
             return own
-        with _opened_anew(self.path) as store:  # a file that is overwritten in place deceives whoever has it open
+        with _reopened(self.path) as store:  # a file that is overwritten in place deceives whoever has it open
             if store.digest() != own:
                 raise StoreChanged(str(self.path))
         return f"{identify_file(os.fspath(self.path))} {own}"
@@ -701,7 +701,7 @@ class Recollect:
                 if kept:
                     self._rooms.injections().choose_level(LEVELS[0])
         if kept and self.path is not None:
-            with _opened_anew(self.path) as store:
+            with _reopened(self.path) as store:
                 if StoreOrigin(os.path.abspath(self.path), Meta(store.engine, FILE).get).is_foreign:
                     raise StoreChanged(str(self.path))
         self._origin.vouched = not kept
@@ -862,7 +862,7 @@ class Recollect:
 
 
 @contextmanager
-def _opened_anew(path: Path) -> Iterator[Store]:
+def _reopened(path: Path) -> Iterator[Store]:
     """A store as it stands on disk, whatever an open connection still remembers of it."""
     store = open_store(path, Kinds(), create=False, read_only=True)
     try:

@@ -139,7 +139,7 @@ def _twin(fact: Extracted, near: Sequence[Memory], room: DialogueContext) -> Mem
     """The stored fact that a new one repeats: an open one that says the same, or any drawn from the same episodes."""
     for one in near:
         alike = says_the_same(fact.content, one.content)
-        if alike and one.status in OPEN and not _fills_anew(fact, one):
+        if alike and one.status in OPEN and not _fills_again(fact, one):
             return one
         if alike or (
             one.status is Status.REJECTED and says_the_same(fact.content, one.content, at_least=REJECTED_SAME)
@@ -154,7 +154,7 @@ def _twin(fact: Extracted, near: Sequence[Memory], room: DialogueContext) -> Mem
     return None
 
 
-def _fills_anew(fact: Extracted, known: Memory) -> bool:
+def _fills_again(fact: Extracted, known: Memory) -> bool:
     """Does it put something else into the same slot? "My cat is Tom" and "My cat is Tim" are alike, and differ."""
     return (
         bool(fact.slot) and known.attributes.get("slot") == fact.slot and fingerprint(fact.content) != known.fingerprint

@@ -75,7 +75,7 @@ class SyncServer:
     # --- what changed -----------------------------------------------------------------------------------------------
 
     def pull(self, after: int, anchor: str, *, version: int, limit: int = PAGE_RECORDS) -> SyncPage:
-        """What changed after a position. One of another log, or of a log that was emptied since, begins anew."""
+        """What changed after a position. One of another log, or of a log that was emptied since, starts over."""
         require_protocol(version)
         feed = self._replica.feed
         reset = not feed.holds(LogPosition(after, anchor))

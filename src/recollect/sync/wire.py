@@ -149,7 +149,7 @@ def is_batch_id(batch: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SyncPage:
-    """Some changes of the server's log. `reset`: the position asked for is of another log, and this begins anew."""
+    """Some changes of the server's log. `reset`: the position asked for is of another log, and this starts over."""
 
     records: Sequence[SyncRecord]
     number: int  # the position after them

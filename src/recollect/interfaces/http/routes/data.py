@@ -18,7 +18,7 @@ from recollect.interfaces.payloads.memories import listed_json
 from recollect.interfaces.payloads.store import erasure_json
 from recollect.interfaces.shapes.store import ErasureShape
 
-_ERASE_SECONDS = 600.0  # every file of the store is read and written anew
+_ERASE_SECONDS = 600.0  # every file of the store is read and rewritten
 _SHOWN = 200  # memories of a dry run that are told whole
 _Name = Annotated[str | None, Field(min_length=1, max_length=1_000)]
 

@@ -36,7 +36,7 @@ def greet_copy(call: Call) -> Json:
 
 
 def list_sync_changes(call: Call) -> Json:
-    """What changed after a position of the log, a page at a time. A position of another log begins anew."""
+    """What changed after a position of the log, a page at a time. A position of another log starts over."""
     asked = call.query
     return call.memory.sync.serve(is_person=call.is_person).pull(
         asked.after, asked.anchor, version=asked.version
